@@ -129,13 +129,17 @@ actor CalendarCollection {
     let response = try await request(
       "PROPFIND", "", [("Depth", "1"), ("Content-Type", "application/xml; charset=utf-8")],
       #"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getetag/></prop></propfind>"#)
-    if [404, 409].contains(response.status), displayName != nil {
+    let status = Self.status(of: response)
+    if [404, 409].contains(status), displayName != nil {
       // To be made with the first event.
       names = []
       return []
     }
     if let error = HTTPService.failure(response) { throw error }
-    guard response.status == 207 else { throw Self.unexpected(response) }
+    if [404, 410].contains(status) {
+      throw DeliveryError.unusable(reason: "there is no calendar at this address: is url right? create = true makes it")
+    }
+    guard status == 207 else { throw Self.unexpected(response) }
     let found = Set(
       MultistatusNames.names(in: response.body).filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) })
     names = found
@@ -180,7 +184,19 @@ actor CalendarCollection {
 
   /// 207 where it is there.
   private func statusOfCalendar() async throws -> Int {
-    try await request("PROPFIND", "", [("Depth", "0")]).status
+    Self.status(of: try await request("PROPFIND", "", [("Depth", "0")]))
+  }
+
+  /// The status of an answer to PROPFIND: a server may say within 207 that what was asked for is not there (RFC 4918,
+  /// section 13).
+  static func status(of response: HTTPService.Response) -> Int {
+    guard response.status == 207 else { return response.status }
+    let text = String(decoding: response.body.prefix(64 * 1_024), as: UTF8.self)
+    let answers = XMLElements.all("response", in: text)
+    guard answers.count == 1, XMLElements.all("propstat", in: answers[0]).isEmpty,
+      let line = XMLElements.first("status", in: answers[0])
+    else { return 207 }
+    return line.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 207
   }
 
   private func make() async throws {

@@ -11,8 +11,9 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct CalendarCollectionTests {
   /// - Parameter status: the answer to MKCALENDAR, which comes too late; `nil` where it is made before that is sent.
-  @Test("a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409])
-  func madeMeanwhile(_ status: Int?) async throws {
+  @Test(
+    "a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409], [false, true])
+  func madeMeanwhile(_ status: Int?, isToldWithin: Bool) async throws {
     let isMade = Mutex(false)
     let endpoint = try RawEndpoint { exchange in
       let wasMade = isMade.withLock(\.self)
@@ -20,6 +21,8 @@ struct CalendarCollectionTests {
       case "PUT":
         if status == nil { isMade.withLock { $0 = true } }
         return exchange.answer(wasMade ? 201 : 409)
+      // As Xandikos does.
+      case "PROPFIND" where isToldWithin && !wasMade: return exchange.answer(207, [:], Self.missing)
       case "PROPFIND": return exchange.answer(wasMade ? 207 : 404)
       default:
         isMade.withLock { $0 = true }
@@ -34,6 +37,27 @@ struct CalendarCollectionTests {
       uid: "a", stamp: time, time: .instants(start: time, end: time), summary: "Run", category: "Workout")
     #expect(try await calendar.put(event, named: CalendarCollection.name("a")) == .done)
     #expect(endpoint.requests.last?.method == "PUT")
+    await service.close()
+  }
+
+  private static let missing = """
+    <ns0:multistatus xmlns:ns0="DAV:"><ns0:response><ns0:href>/health/</ns0:href><ns0:status>HTTP/1.1 404 Not Found</ns0:status>\
+    </ns0:response></ns0:multistatus>
+    """
+
+  @Test("a calendar of which 207 says that it is missing is made, or asked for by name", arguments: [true, false])
+  func missingWithin(makes: Bool) async throws {
+    let endpoint = try RawEndpoint { exchange in
+      exchange.request.method == "PROPFIND" ? exchange.answer(207, [:], Self.missing) : exchange.answer(201)
+    }
+    let service = try HTTPServiceTests.service(endpoint.url)
+    let calendar = CalendarCollection(
+      service, url: endpoint.url, authorization: [], displayName: makes ? "Health" : nil, record: "ada")
+    if makes {
+      #expect(try await calendar.list() == [])
+    } else {
+      await #expect(throws: DeliveryError.self) { try await calendar.list() }
+    }
     await service.close()
   }
 
