@@ -6,6 +6,7 @@ import OperatingSystem
 
 /// Which days the other side has, and what they looked like: a file to which a line is added for each.
 ///
+///     over 3e7a…-1f
 ///     first 20600
 ///     20600 3f2a…
 ///
@@ -17,6 +18,8 @@ struct DailyMemory: Sendable {
 
   /// The first day that is ever sent, in days since 1970-01-01; `nil` before anything was.
   private(set) var first: Int?
+  /// The key of the delivery that began anew last.
+  private var over: String?
   private(set) var prints: [Int: String] = [:]
   private let path: String
 
@@ -33,6 +36,7 @@ struct DailyMemory: Sendable {
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
         let words = line.split(separator: " ")
         guard words.count == 2 else { continue }
+        if words[0] == "over" { memory.over = String(words[1]) }
         if words[0] == "first", let day = Int(words[1]), years.contains(day) { memory.first = day }
         if let day = Int(words[0]), years.contains(day), words[1].count == 16 { memory.prints[day] = String(words[1]) }
       }
@@ -56,6 +60,14 @@ struct DailyMemory: Sendable {
     try await write()
   }
 
+  /// Begins anew with this day, unless an earlier attempt of the same delivery has: what that has sent is there. Throws
+  /// `SystemError`.
+  mutating func beginAnew(with day: Int, _ key: DeliveryKey) async throws {
+    guard over != key.description else { return }
+    over = key.description
+    try await begin(with: day, trusts: false)
+  }
+
   /// The other side may have lost these days: each is sent again when a batch has to do with it. Throws `SystemError`.
   ///
   /// - Parameter day: the first of them; `nil` for all.
@@ -71,7 +83,8 @@ struct DailyMemory: Sendable {
 
   private func write() async throws {
     let days = prints.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
-    let bytes = Array(((first.map { ["first \($0)"] } ?? []) + days).map { $0 + "\n" }.joined().utf8)
+    let head = [over.map { "over \($0)" }, first.map { "first \($0)" }].compactMap(\.self)
+    let bytes = Array((head + days).map { $0 + "\n" }.joined().utf8)
     try await onThread { [path] _ in
       try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
       try PrivateFile.replace(path, bytes)

@@ -92,9 +92,8 @@ struct DailySummaryDestination: Destination {
     let today = record.zone.dayNumber(at: now.seconds)
     var memory = await DailyMemory.read(in: stateFolder)
     let wanted = days == 0 ? try await objects.firstDay() ?? today : today - days + 1
-    if batch.startsOver || memory.first.map({ wanted < $0 }) ?? true {
-      try await memory.begin(with: wanted, trusts: !batch.startsOver)
-    }
+    if batch.startsOver { try await memory.beginAnew(with: wanted, key) }
+    if memory.first.map({ wanted < $0 }) ?? true { try await memory.begin(with: wanted, trusts: true) }
     let first = memory.first ?? today
     guard first <= today else { return Delivery() }
     var candidates = objects.changed(ChangedTimes(batch)).intersection(first...today)

@@ -1,5 +1,6 @@
 import AgeEncryption
 import BackupArchive
+import Destinations
 import Foundation
 import HealthStore
 import OperatingSystem
@@ -15,6 +16,8 @@ public struct RestorationResult: Sendable {
   public var keptIn: [String]
   /// Who must be asked before paired machines are answered; `nil` where nobody is paired.
   public var restoration: Restoration?
+  /// The destinations that are given the whole record again, by name.
+  public var redelivered: [String]
 }
 
 /// Why nothing was restored; what is here is as it was.
@@ -180,6 +183,27 @@ public struct BackupRestoration: Sendable {
       restoration = try await home.openRegistry().beginRestoration(made: manifest.created)
     }
     return RestorationResult(
-      manifest: manifest, keepsIdentity: keeps, keptIn: keptIn, restoration: restoration)
+      manifest: manifest, keepsIdentity: keeps, keptIn: keptIn, restoration: restoration,
+      redelivered: try await redeliver(from: store))
+  }
+
+  /// Has each destination given the whole record again: what it was given after the backup was made is no part of the record any
+  /// more, and positions that came out of the backup do not know of it.
+  private func redeliver(from store: HealthStore) async throws -> [String] {
+    let settings = try? await onThread { [home] _ in try home.settings() }
+    let consumers: [String]
+    if let settings {
+      consumers = settings.destinations.map(\.consumer)
+    } else {
+      // Without settings that can be read, those that were delivered to before.
+      consumers = try await store.consumers().map(\.name).filter(Self.isOfDestination)
+    }
+    for consumer in consumers.sorted() { try await Resynchronization.request(consumer, from: nil, in: store) }
+    return settings?.destinations.map(\.name).sorted() ?? []
+  }
+
+  private static func isOfDestination(_ consumer: String) -> Bool {
+    let words = consumer.split(separator: ":")
+    return words.count == 2 && DestinationKinds.named(String(words[0])) != nil
   }
 }

@@ -20,7 +20,8 @@ public enum Resynchronization {
     var hasBegun: Bool
   }
 
-  /// Asks for it, and writes that into the audit log.
+  /// Asks for it, and writes that into the audit log. Asked for everything, the destination is told to forget what it has
+  /// (``DeliveryBatch/startsOver``).
   ///
   /// - Parameters:
   ///   - consumer: of the destination.
@@ -34,9 +35,8 @@ public enum Resynchronization {
     if let start {
       try await deliverAgain(SampleFilter(earliest: start), to: consumer, in: store)
     } else {
-      try await store.removeConsumer(consumer)
       // Positions of destinations are there from the beginning, so that deletions are kept for them.
-      try await store.consumer(consumer)
+      try await store.startConsumerOver(consumer, with: .everything)
       // Last: until then, what they ask for is asked for by nothing else.
       for part in try await pending(consumer, in: store) { try await store.removeConsumer(part.consumer) }
     }

@@ -66,6 +66,7 @@ struct RestoreCommand: AsyncParsableCommand {
     var identity: String
     var keptIn: [String]
     var waitsFor: [String]
+    var redelivered: [String]
   }
 
   func run() async throws {
@@ -90,7 +91,7 @@ struct RestoreCommand: AsyncParsableCommand {
         json: Report(
           created: manifest.created, samples: manifest.record.samples, deleted: manifest.record.deleted,
           digest: manifest.record.digest, identity: result.keepsIdentity ? "kept" : "own", keptIn: result.keptIn,
-          waitsFor: waiting))
+          waitsFor: waiting, redelivered: result.redelivered))
     }
     try Console.print(
       "Restored \(HumanFormat.count(manifest.record.samples, "sample")) of \(manifest.created.formatted(.iso8601)).")
@@ -103,6 +104,11 @@ struct RestoreCommand: AsyncParsableCommand {
       Console.say("This machine has its own identity: pair it with the others (`hpeer pair`).")
     }
     for folder in result.keptIn { Console.say("What was here before is in \(PlainText.escaped(folder)).") }
+    if !result.redelivered.isEmpty {
+      let names = result.redelivered.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", ")
+      Console.say(
+        "Destinations may have what came after the backup: the next delivery gives the whole record again to \(names).")
+    }
     if let restoration = result.restoration { RestorationText.sayWaiting(restoration) }
   }
 

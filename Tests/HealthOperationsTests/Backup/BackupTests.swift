@@ -105,6 +105,37 @@ import Testing
     #expect(!PrivateFile.exists(other.directory + "/.restoring"))
   }
 
+  @Test("destinations that were given more than the backup has are given the record anew")
+  func destinations() async throws {
+    let home = try TestHome()
+    let out = home.directory.path("out")
+    try PrivateSettings.write(
+      """
+      [destination.keep]
+      kind = "command"
+      command = ["/bin/sh", "-c", "echo over $HPEER_STARTS_OVER >> '\(out)'; cat >> '\(out)'"]
+
+      """, home.home.settingsPath)
+    func deliver(_ home: Home, _ store: HealthStore) async throws -> Int {
+      let section = try #require(try home.settings().destination("keep"))
+      return try await DeliverOperation(section, home: home, store: store).run().delivered
+    }
+    try await home.fill(3)
+    #expect(try await deliver(home.home, home.store) == 3)
+    let path = try await backUp(home)
+    try await home.fill(5)
+    #expect(try await deliver(home.home, home.store) == 2)
+    let (folder, other) = try emptyHome()
+    defer { withExtendedLifetime(folder) {} }
+    #expect(try await restore(path, into: other).redelivered == ["keep"])
+    let store = try other.openStore()
+    #expect(Resynchronization.behind("command:keep", among: try await store.consumers()) == 3)
+    try FileManager.default.removeItem(atPath: out)
+    #expect(try await deliver(other, store) == 3)
+    let given = try String(contentsOfFile: out, encoding: .utf8)
+    #expect(given.hasPrefix("over 1\n"), "\(given)")
+  }
+
   @Test("it is of one moment, whatever happens while it is made")
   func inUse() async throws {
     let home = try TestHome()

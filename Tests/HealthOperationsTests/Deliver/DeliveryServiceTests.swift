@@ -242,14 +242,16 @@ struct DeliveryServiceTests {
     let folder = "\(home.home.folder(of: "days"))/state"
     let known = String(repeating: "a", count: 16)
     let memory = "first \(day - 2)\n" + (day - 2...day).map { "\($0) \(known)\n" }.joined()
+    var over = ""
     func kept(after start: Timestamp?, isAsked: Bool = true) async throws -> [String] {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      try Data(memory.utf8).write(to: URL(filePath: "\(folder)/days.txt"))
+      try Data((over + memory).utf8).write(to: URL(filePath: "\(folder)/days.txt"))
       if isAsked { try await Resynchronization.request(section.consumer, from: start, in: home.store) }
       // Nothing listens there.
       await #expect(throws: CourierError.self) { try await operation.run() }
-      return try String(contentsOfFile: "\(folder)/days.txt", encoding: .utf8).split(separator: "\n")
-        .filter { $0.hasSuffix(known) }.map { String($0.prefix { $0 != " " }) }
+      let lines = try String(contentsOfFile: "\(folder)/days.txt", encoding: .utf8).split(separator: "\n")
+      over = lines.first { $0.hasPrefix("over ") }.map { $0 + "\n" } ?? ""
+      return lines.filter { $0.hasSuffix(known) }.map { String($0.prefix { $0 != " " }) }
     }
     #expect(try await kept(after: nil) == [])
     #expect(try await kept(after: nil, isAsked: false).count == 3)
