@@ -11,7 +11,7 @@ struct SyncCommand: AsyncParsableCommand {
     discussion: """
       First automations, one after the other, whose time has come or was missed, or that have something else to do; then \
       all destinations at the same time. Paused and disabled ones are left out. With names, only those destinations. \
-      Ends with 12 where some went well and others did not.
+      Ends with 12 where some went well and others did not, and where a destination refused some of it for good.
 
       Examples:
         hpeer sync
@@ -58,8 +58,12 @@ struct SyncCommand: AsyncParsableCommand {
     let failures = outcomes.compactMap(\.self)
     if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
     guard let first = failures.first else { return }
-    throw ExitCode(failures.count < outcomes.count ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
+    let isPartial = failures.count < outcomes.count || first is SomeRefused
+    throw ExitCode(isPartial ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
   }
+
+  /// A destination has taken what is new, but for what it refused for good.
+  private struct SomeRefused: Error {}
 
   private func sections(_ file: SettingsFile, _ home: Home) async throws -> [DestinationSection] {
     guard names.isEmpty else { return try names.map { try DestinationArgument.section($0, home) } }
@@ -145,7 +149,8 @@ struct SyncCommand: AsyncParsableCommand {
       bar.setLabel("\(section.name): \(text)")
     }
     do {
-      return (line(try await operation.run(), nil), nil)
+      let report = try await operation.run()
+      return (line(report, nil), report.refused > 0 ? SomeRefused() : nil)
     } catch let error where !(error is CancellationError) {
       try Task.checkCancellation()
       let after = try await store.deliveries.state(of: section.consumer)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Destinations
+import Foundation
 import HealthModel
 
 /// `--set KEY=VALUE`, which for a table is `--set headers.NAME=VALUE` and for a list comma-separated.
@@ -48,6 +49,9 @@ struct SettingAssignment: ExpressibleByArgument {
     case .list:
       var list: [String] = []
       if case .list(let texts) = before { list = texts }
+      if text.hasPrefix("["), let texts = try? JSONDecoder().decode([String].self, from: Data(text.utf8)) {
+        return .list(list + texts)
+      }
       return .list(list + text.parts(separatedBy: ",").map(String.init))
     case .table:
       guard let part else { throw ValidationError("--set \(field.key) takes \(field.key).NAME=VALUE.") }
