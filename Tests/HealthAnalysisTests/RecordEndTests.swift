@@ -102,6 +102,8 @@ import Testing
     #expect(try await partial(Self.steps) == [0])
     #expect(try await partial(Self.weight) == [1])
     #expect(try await partial(Self.sent) == [2])
+    let day = try await DaySummaryQuery(day: Self.day, in: zone, now: instant(Self.day + 3, 9)).run(on: store)
+    #expect(day.isPartial && day.knownUntil == instant(Self.day, 7))
   }
 
   @Test("any type proves a record in which no device records every day")
@@ -120,7 +122,7 @@ import Testing
     try await store.apply(ChangeBatch(additions: [sample(Self.steps, Self.day + 40_000, hour: 8)]))
     #expect(try await partial(Self.steps).first == 0)
     #expect(
-      try await store.samples.numbers { try RecordEnd($0, now: Timestamp(seconds: 1_719_000_000)).ofAll() }
+      try await store.samples.numbers { try RecordEnd($0, now: Timestamp(seconds: 1_719_000_000)).ofDays() }
         == instant(Self.day, 7))
   }
 }

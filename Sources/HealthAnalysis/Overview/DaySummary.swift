@@ -6,7 +6,7 @@ public struct DaySummary: Sendable {
   public var day: Int
   /// Whether the day is not over, or the record ends in it.
   public var isPartial: Bool
-  /// The instant up to which the record is known (``RecordEnd/ofAll()``); `nil` of a record without samples.
+  /// The instant up to which days are known (``RecordEnd/ofDays()``); `nil` of a record without samples.
   public var knownUntil: Timestamp?
   /// `nil` where nothing says any of them.
   public var rings: ActivityRings?

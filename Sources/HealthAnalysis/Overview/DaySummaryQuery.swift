@@ -42,7 +42,7 @@ public struct DaySummaryQuery: Sendable {
   public func run(on store: HealthStore) async throws -> DaySummary {
     let time = zone.day(day)
     let rollups = Rollups(of: store)
-    let known = try await store.samples.numbers { [now] in try RecordEnd($0, now: now).ofAll() }
+    let known = try await store.samples.numbers { [now] in try RecordEnd($0, now: now).ofDays() }
     var summary = DaySummary(
       day: day, isPartial: time.contains(now.seconds) || known.map { time.contains($0.seconds) } ?? false,
       knownUntil: known,

@@ -19,12 +19,12 @@ public struct RecordEnd {
   private static let secondsAhead: Int64 = 86_400
 
   private let reader: NumberReader
-  private let limit: Timestamp
+  private let now: Timestamp
+  private var limit: Timestamp { Timestamp(seconds: now.seconds + Self.secondsAhead) }
 
   /// - Parameter now: when the question is asked.
   public init(_ reader: NumberReader, now: Timestamp) {
-    self.reader = reader
-    limit = Timestamp(seconds: now.seconds + Self.secondsAhead)
+    (self.reader, self.now) = (reader, now)
   }
 
   /// The instant up to which the record of a type is known; `nil` where nothing says it.
@@ -36,8 +36,11 @@ public struct RecordEnd {
     return try later(own, daily ?? newest(ofFamily: family))
   }
 
-  /// The instant up to which anything is known; `nil` of a record without samples.
-  public func ofAll() throws -> Timestamp? { try newest(reader.knownTypes()) }
+  /// The instant up to which days as a whole are known, and no later than now: the newest sample of what devices record every
+  /// day, else of any type. `nil` of a record without samples.
+  public func ofDays() throws -> Timestamp? {
+    try (newest(Self.daily) ?? newest(reader.knownTypes())).map { min($0, now) }
+  }
 
   /// Marks those buckets of a type as partial that end after the record does, so that more may still come to them.
   ///

@@ -52,16 +52,18 @@ struct AppleExportImport: Sendable {
     if policy.options.isSnapshot, let obstacle { result.snapshot = obstacle }
     try await store.imports.finish(
       id, digest: try await digest, isComplete: result.report.isComplete, isSnapshot: result.snapshot == .done)
-    try await keepLocale(result.report.locale, of: survey)
+    await keepLocale(result.report.locale, of: survey)
     return result
   }
 
-  /// Keeps the locale of the newest export, unless it is none.
-  private func keepLocale(_ locale: String?, of survey: ExportSurvey) async throws(StoreError) {
+  /// Keeps the locale of the newest export, if it names a region; hpeer's own files do not.
+  private func keepLocale(_ locale: String?, of survey: ExportSurvey) async {
     guard let locale, locale.utf8.count <= 40, locale.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
-      try await store.imports.newestExport()?.exported == survey.exportDate
+      locale.contains("_") || locale.contains("-") || locale.contains("@")
     else { return }
-    try await store.settings.keepExportLocale(locale)
+    // The import is done, whatever becomes of this.
+    guard let newest = try? await store.imports.newestExport(), newest.exported == survey.exportDate else { return }
+    try? await store.settings.keepExportLocale(locale)
   }
 
   /// Throws unless what is of its person may be taken into the store.

@@ -89,8 +89,9 @@ struct ReportReader {
       let day = zone.dayNumber(at: value.bucket.start.seconds)
       switch value.number {
       case .sum(let sum):
-        // The day that is not over says less than it will.
-        if !value.isPartial { days[day] = .init(low: sum.sum, middle: sum.sum, high: sum.sum, last: sum.sum) }
+        // A day that is not whole says less than it will; alone, it is all there is.
+        guard !value.isPartial || statistics.values.count == 1 else { continue }
+        days[day] = .init(low: sum.sum, middle: sum.sum, high: sum.sum, last: sum.sum)
       case .discrete(let numbers):
         days[day] = .init(
           low: numbers.minimum, middle: numbers.mean ?? numbers.meanOfSamples, high: numbers.maximum,

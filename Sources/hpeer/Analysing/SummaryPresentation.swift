@@ -35,9 +35,10 @@ struct SummaryPresentation {
 
   private func sayWhereRecordEnds() {
     guard let known = summary.knownUntil, question.zone.dayNumber(at: known.seconds) < summary.day else { return }
+    let end = "\(question.zone.date(known)) at \(RecordEndText.time(known, question.zone))"
     Console.say(
-      "The record ends before this day, on \(question.zone.date(known)) at \(RecordEndText.time(known, question.zone)). "
-        + "For what came later, `hpeer import` a newer export, or `hpeer pull`.")
+      "What devices record every day ends before this day, on \(end). For what came later, `hpeer import` a newer export, "
+        + "or `hpeer pull`.")
   }
 
   private func sayNothing() {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthModel
+import HealthStore
 import Terminal
 
 struct UnitsCommand: AsyncParsableCommand {
@@ -7,9 +8,9 @@ struct UnitsCommand: AsyncParsableCommand {
     commandName: "units",
     abstract: "Print or set the units of tables and charts.",
     discussion: """
-      Without a choice, they are those of the region that the newest export names, else those of this machine's locale. The \
-      choice is kept with the record, on this machine only. --units of a command comes before it. JSON and CSV have the \
-      units of the record, unless --units is given.
+      By default, hpeer uses the units of the newest export's region, then those of this machine's locale. Your choice is \
+      kept with the record, on this machine only; --units of a command overrides it. JSON and CSV keep the units of the \
+      record, unless you give --units.
 
       Examples:
         hpeer units
@@ -21,7 +22,7 @@ struct UnitsCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Argument(help: "metric, imperial, or units such as km,lb or bodyMass=st.")
   var units: String?
-  @Flag(help: "From now on the export or this machine decides.")
+  @Flag(help: "Clear your choice and use the default units.")
   var automatic = false
   @OptionGroup var output: JSONOption
 
@@ -40,10 +41,10 @@ struct UnitsCommand: AsyncParsableCommand {
 
   func run() async throws {
     if units != nil || automatic {
-      try await common.homeDirectory.openStore().settings.setUnits(units)
+      try await common.homeDirectory.createStore().settings.setUnits(units)
     }
-    let store = try common.homeDirectory.openStoreForReading()
-    let usual = UsualUnits(try await store.settings.current())
+    let settings = try await common.homeDirectory.openStoreForReadingIfThere()?.settings.current() ?? AnalysisSettings()
+    let usual = UsualUnits(settings)
     if output.json { return try Console.print(json: Answer(units: usual.name, origin: usual.origin)) }
     let origin =
       switch usual.origin {

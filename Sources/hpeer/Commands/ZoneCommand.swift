@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HealthAnalysis
+import HealthStore
 import Terminal
 
 struct ZoneCommand: AsyncParsableCommand {
@@ -46,11 +47,11 @@ struct ZoneCommand: AsyncParsableCommand {
 
   func run() async throws {
     if name != nil || machine {
-      let store = try common.homeDirectory.openStore()
+      let store = try common.homeDirectory.createStore()
       try await store.settings.setHomeZone(try name.map(Self.zone))
     }
-    let store = try common.homeDirectory.openStoreForReading()
-    let home = try HomeZone(try await store.settings.current())
+    let settings = try await common.homeDirectory.openStoreForReadingIfThere()?.settings.current() ?? AnalysisSettings()
+    let home = try HomeZone(settings)
     let answer = Answer(home: home.rules.name, chosen: home.isChosen)
     if output.json { return try Console.print(json: answer) }
     try Console.print(answer.home + (answer.chosen ? "" : " (this machine's)"))

@@ -20,7 +20,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   private var general: [String] = []
   /// What counts where nothing was chosen here; `nil` for the types' own units.
   private var usual: [UnitChoice]?
-  /// Whether what is usual counts for nothing.
+  /// Whether `metric` was chosen, which overrides what is usual.
   private var isMetric = false
 
   /// Every type in its own.

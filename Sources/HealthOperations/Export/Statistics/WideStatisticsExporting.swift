@@ -110,6 +110,7 @@ extension Exporting {
           for value in statistics.values {
             guard let place = places[value.bucket.start] else { continue }
             rows[place].numbers[index] = column.number(value, in: statistics.unit)
+            if value.isPartial { rows[place].entry.isPartial = true }
             touched.insert(place)
           }
         }
