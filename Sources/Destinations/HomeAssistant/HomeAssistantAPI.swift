@@ -87,7 +87,7 @@ struct HomeAssistantStates: Sendable {
   private func state(_ value: CurrentValue, _ entity: HomeAssistantEntity) -> JSONValue {
     switch value.content {
     case .number(let number):
-      let value = entity.value(number)
+      let value = entity.state(number)
       return .string(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
     // The longest that a state may be.
     case .text(let text): return .string(String(text.prefix(255)))
@@ -102,6 +102,7 @@ struct HomeAssistantStates: Sendable {
     members["unit_of_measurement"] = entity.unit.map(JSONValue.string)
     members["device_class"] = entity.deviceClass.map(JSONValue.string)
     members["state_class"] = (entity.stateClass?.rawValue).map(JSONValue.string)
+    members["last_reset"] = entity.stateClass == .total ? .string(value.start.iso8601) : nil
     members["icon"] = entity.icon.map(JSONValue.string)
     members["start"] = .string(value.start.iso8601)
     members["end"] = .string(value.end.iso8601)

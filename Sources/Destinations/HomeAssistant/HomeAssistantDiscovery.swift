@@ -19,11 +19,15 @@ struct HomeAssistantDiscovery: Sendable {
       "manufacturer": .string("hpeer"), "model": .string("Health record"),
     ]
     var members: [String: JSONValue] = [
-      "name": .string(entity.name), "unique_id": .string(id), "object_id": .string(id), "state_topic": .string(topic),
+      "name": .string(entity.name), "unique_id": .string(id), "state_topic": .string(topic),
       "value_template": .string("{{ value_json.value }}"), "json_attributes_topic": .string(topic),
       "availability_topic": .string(availabilityTopic), "device": .object(device),
       "origin": .object(["name": .string("hpeer")]),
     ]
+    // Versions before 2025.10 read the first, later ones the second.
+    members["object_id"] = .string(id)
+    members["default_entity_id"] = .string("sensor.\(id)")
+    if entity.stateClass == .total { members["last_reset_value_template"] = .string("{{ value_json.start }}") }
     members["unit_of_measurement"] = entity.unit.map(JSONValue.string)
     members["device_class"] = entity.deviceClass.map(JSONValue.string)
     members["state_class"] = (entity.stateClass?.rawValue).map(JSONValue.string)

@@ -8,8 +8,8 @@ struct HomeAssistantEntity: Hashable, Sendable {
   enum StateClass: String, Sendable {
     /// A reading.
     case measurement
-    /// A sum that begins again at 0, every day.
-    case totalIncreasing = "total_increasing"
+    /// A sum of a day, which says when it began. A correction of one that only increases would be added to it.
+    case total
   }
 
   let type: SampleType
@@ -43,11 +43,37 @@ struct HomeAssistantEntity: Hashable, Sendable {
     // Of a gram, what labels say in milligrams is nothing.
     if entry?.canonicalUnit == "g", EverydayUnit.of(type) != nil { shown.precision = nil }
     (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
-    stateClass = isSum ? .totalIncreasing : .measurement
+    stateClass = isSum ? .total : .measurement
   }
 
   /// A number of the record in ``unit``, however small.
   func value(_ number: Double) -> Double { Self.withoutBinaryNoise(number * factor) }
+
+  /// A number of the record as a sensor shows it: what is counted is whole.
+  func state(_ number: Double) -> Double {
+    let value = value(number)
+    guard stateClass == .total, precision == 0, unit != "kcal", unit != "min" else { return value }
+    // 289.99999999999994 is 290 steps.
+    return (value + abs(value) * 1e-9).rounded(.down)
+  }
+
+  /// The class of ``unit`` for statistics (2025.11 and later; homeassistant.util.unit_conversion); `nil` where it has none.
+  var unitClass: String? {
+    switch unit {
+    case nil, "%": "unitless"
+    case "kcal": "energy"
+    case "km", "m", "cm": "distance"
+    case "kg", "g": "mass"
+    case "h", "min", "ms": "duration"
+    case "°C": "temperature"
+    case "mg/dL": "blood_glucose_concentration"
+    case "L", "mL": "volume"
+    case "m/s": "speed"
+    case "mmHg": "pressure"
+    case "W": "power"
+    default: nil
+    }
+  }
 
   /// To twelve significant digits: 28.3 for 28.299999999999997.
   static func withoutBinaryNoise(_ value: Double) -> Double {
@@ -97,7 +123,9 @@ struct HomeAssistantEntity: Hashable, Sendable {
     case "g": Unit(name: "g", deviceClass: "weight", precision: 1)
     case "mL": Unit(name: "mL", deviceClass: isSum ? "volume" : nil, precision: 0)
     case "L": Unit(name: "L", deviceClass: isSum ? "volume" : nil, precision: 2)
-    case "mmHg": Unit(name: "mmHg", deviceClass: isSum ? nil : "pressure", precision: 0)
+    // With the class of pressures, it would be inches of mercury in the United States.
+    case "mmHg": Unit(name: "mmHg", precision: 0)
+    case "mg/dL": Unit(name: "mg/dL", deviceClass: "blood_glucose_concentration", precision: 0)
     case "degC": Unit(name: "°C", deviceClass: isSum ? nil : "temperature", precision: 1)
     case "W": Unit(name: "W", deviceClass: isSum ? nil : "power", precision: 0)
     case "dBASPL": Unit(name: "dB", deviceClass: isSum ? nil : "sound_pressure", precision: 0)

@@ -31,10 +31,8 @@ extension HomeAssistantHistory {
   /// Imports one hour of ``probe``, and takes it away again.
   func probe(over socket: inout HomeAssistantSocket) async throws {
     let hour = Timestamp(seconds: Timestamp.now.seconds / 3_600 * 3_600).iso8601
-    let metadata: [String: JSONValue] = [
-      "has_mean": .bool(true), "has_sum": .bool(false), "name": .string("hpeer probe"), "source": .string("hpeer"),
-      "statistic_id": .string(probe), "unit_of_measurement": .null,
-    ]
+    let metadata = Self.metadata(
+      of: probe, named: "hpeer probe", unit: nil, unitClass: "unitless", isSum: false, for: socket)
     let row: [String: JSONValue] = [
       "start": .string(hour), "mean": .integer(1), "min": .integer(1), "max": .integer(1),
     ]

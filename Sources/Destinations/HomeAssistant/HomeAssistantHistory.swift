@@ -132,12 +132,9 @@ struct HomeAssistantHistory: Sendable {
   ) async throws {
     guard !hours.isEmpty else { return }
     var sum = base
-    let metadata: [String: JSONValue] = [
-      "has_mean": .bool(entity.stateClass == .measurement), "has_sum": .bool(entity.stateClass == .totalIncreasing),
-      "name": .string("\(entity.name) (\(person))"), "source": .string("hpeer"),
-      "statistic_id": .string(id(of: entity)),
-      "unit_of_measurement": entity.unit.map(JSONValue.string) ?? .null,
-    ]
+    let metadata = Self.metadata(
+      of: id(of: entity), named: "\(entity.name) (\(person))", unit: entity.unit, unitClass: entity.unitClass,
+      isSum: entity.stateClass == .total, for: socket)
     for start in stride(from: 0, to: hours.count, by: Self.rows) {
       let rows = hours[start..<min(start + Self.rows, hours.count)].map { hour -> JSONValue in
         var row: [String: JSONValue] = ["start": .string(hour.start.iso8601)]
@@ -151,6 +148,22 @@ struct HomeAssistantHistory: Sendable {
     try await readBack(hours, after: base, entity, over: &socket)
     // It does all in order: what an attempt that was cut off has sent is not written over this any more.
     try await clear(probe, over: &socket)
+  }
+
+  /// What is said of a statistic with its rows (`StatisticMetaData` of Home Assistant's recorder).
+  static func metadata(
+    of id: String, named name: String, unit: String?, unitClass: String?, isSum: Bool, for socket: HomeAssistantSocket
+  ) -> [String: JSONValue] {
+    var metadata: [String: JSONValue] = [
+      "has_mean": .bool(!isSum), "has_sum": .bool(isSum), "name": .string(name), "source": .string("hpeer"),
+      "statistic_id": .string(id), "unit_of_measurement": unit.map(JSONValue.string) ?? .null,
+    ]
+    if socket.wantsUnitClasses {
+      // 1 is arithmetic, 0 none.
+      metadata["mean_type"] = .integer(isSum ? 0 : 1)
+      metadata["unit_class"] = unitClass.map(JSONValue.string) ?? .null
+    }
+    return metadata
   }
 
   func call(

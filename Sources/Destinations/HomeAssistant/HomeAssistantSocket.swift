@@ -7,6 +7,8 @@ struct HomeAssistantSocket {
   private let host: String
   private let token: String
   private var number: Int64 = 0
+  /// Whether statistics are to say how means are made, and the class of their unit: from 2025.11 on, and refused before.
+  let wantsUnitClasses: Bool
 
   /// An answer that says no.
   struct Refusal: Error {
@@ -51,13 +53,23 @@ struct HomeAssistantSocket {
           reason: "\(host) does not take the token: is it a long-lived access token of this server?")
       }
       isLoggedIn = true
-      var connection = HomeAssistantSocket(socket: socket, host: host, token: token)
+      var connection = HomeAssistantSocket(
+        socket: socket, host: host, token: token, wantsUnitClasses: wantsUnitClasses(answer["ha_version"]))
       return try await body(&connection)
     }
   }
 
-  private init(socket: WebSocket, host: String, token: String) {
+  private init(socket: WebSocket, host: String, token: String, wantsUnitClasses: Bool) {
     (self.socket, self.host, self.token) = (socket, host, token)
+    self.wantsUnitClasses = wantsUnitClasses
+  }
+
+  /// - Parameter version: of the server, such as `2026.11.0`.
+  static func wantsUnitClasses(_ version: JSONValue?) -> Bool {
+    guard case .string(let text)? = version else { return false }
+    let parts = text.split(separator: ".").prefix(2).map { Int($0.prefix(6)) }
+    guard parts.count == 2, let year = parts[0], let month = parts[1] else { return false }
+    return (year, month) >= (2025, 11)
   }
 
   /// The result of a command.

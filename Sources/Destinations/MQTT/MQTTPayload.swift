@@ -8,7 +8,7 @@ enum MQTTPayload {
     var members = value.details.mapValues(number)
     members["value"] =
       switch value.content {
-      case .number(let found): number(entity.value(found))
+      case .number(let found): number(entity.state(found))
       case .text(let text): .string(text)
       }
     members["unit"] = entity.unit.map(JSONValue.string) ?? value.unit.map(JSONValue.string)

@@ -55,7 +55,9 @@ struct HomeAssistantTests {
     let steps = try #require(try await server.state("sensor.hpeer_\(person)_step_count"))
     #expect(steps.state == "800")
     #expect(steps.attributes["unit_of_measurement"] == .string("steps"))
-    #expect(steps.attributes["state_class"] == .string("total_increasing"))
+    #expect(steps.attributes["state_class"] == .string("total"))
+    let midnight = Timestamp(seconds: fixture.zone.start(ofDay: fixture.today))
+    #expect(steps.attributes["last_reset"] == .string(midnight.iso8601))
     let mass = try #require(try await server.state("sensor.hpeer_\(person)_body_mass"))
     #expect(mass.state == "80")
     #expect(mass.attributes["device_class"] == .string("weight"))
@@ -77,6 +79,30 @@ struct HomeAssistantTests {
     #expect(try await server.state("sensor.hpeer_\(person)_step_count")?.state == "800")
     #expect(try await server.state("sensor.hpeer_\(person)_heart_rate")?.state == "61")
     await place.close()
+  }
+
+  @Test(
+    "what a version wants said of statistics is told by its number",
+    arguments: [
+      ("2026.11.0", true), ("2025.11.0b2", true), ("2025.10.4", false), ("2025.1.4", false), ("2024.12", false),
+      ("dev", false), ("", false),
+    ])
+  func versions(text: String, isWanted: Bool) {
+    #expect(HomeAssistantSocket.wantsUnitClasses(.string(text)) == isWanted)
+    #expect(!HomeAssistantSocket.wantsUnitClasses(nil))
+  }
+
+  @Test("what is counted is whole, what is measured is not; pressures have no class, and glucose has its own")
+  func entities() {
+    func entity(_ name: String) -> HomeAssistantEntity {
+      HomeAssistantEntity(SampleType("HKQuantityTypeIdentifier" + name))
+    }
+    #expect(entity("StepCount").state(5701.239959) == 5701 && entity("StepCount").state(289.99999999999994) == 290)
+    #expect(entity("ActiveEnergyBurned").state(41.5) == 41.5 && entity("BodyMass").state(80.25) == 80.25)
+    let pressure = entity("BloodPressureSystolic")
+    #expect(pressure.deviceClass == nil && pressure.unitClass == "pressure")
+    #expect(entity("BloodGlucose").deviceClass == "blood_glucose_concentration")
+    #expect(entity("HeartRate").unitClass == nil && entity("OxygenSaturation").unitClass == "unitless")
   }
 
   @Test("every type has a unit and classes that Home Assistant knows together")
@@ -283,7 +309,7 @@ struct HomeAssistantTests {
     }
     let steps = try #require(try await state("step_count", "800"))
     #expect(steps.state == "800")
-    #expect(steps.attributes["state_class"] == .string("total_increasing"))
+    #expect(steps.attributes["state_class"] == .string("total"))
     #expect(steps.attributes["source"] == .string("Watch"))
     #expect(try await state("heart_rate", "61")?.attributes["unit_of_measurement"] == .string("bpm"))
     let sleep = try #require(try await state("sleep_analysis", "7.0"))

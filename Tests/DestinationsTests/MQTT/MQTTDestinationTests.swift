@@ -73,6 +73,10 @@ struct MQTTDestinationTests {
     let sensor = try json(found["homeassistant/sensor/hpeer_ada/body_mass/config"])
     #expect(sensor["state_topic"] == .string("hpeer/ada/bodyMass"))
     #expect(sensor["device_class"] == .string("weight"))
+    #expect(sensor["default_entity_id"] == .string("sensor.hpeer_ada_body_mass") && sensor["state_class"] != nil)
+    let counter = try json(found["homeassistant/sensor/hpeer_ada/step_count/config"])
+    #expect(counter["state_class"] == .string("total"))
+    #expect(counter["last_reset_value_template"] == .string("{{ value_json.start }}"))
 
     try await fixture.delete([weights[1]])
     try await fixture.deliver(to: place)
