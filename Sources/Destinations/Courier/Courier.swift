@@ -180,10 +180,10 @@ public struct Courier<Place: Destination>: Sendable {
     var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
     if !sendsNames { batch = try batch.withoutNames() }
     let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
+    var unshaped: [RefusedSample] = []
     if let shape {
       let shaped = try await shape.applied(to: batch)
-      try await setAside(shaped.refused, DeliveryKey(description: key), &run)
-      batch = shaped.batch
+      (batch, unshaped) = (shaped.batch, shaped.refused)
     }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     // Of a page that is refused as a whole, parts and parts of those: the next is the last.
@@ -227,6 +227,8 @@ public struct Courier<Place: Destination>: Sendable {
         }
       }
     }
+    // Last: a page that fails is read again.
+    try await setAside(unshaped, DeliveryKey(description: key), &run)
   }
 
   private func setAside(_ refused: [RefusedSample], _ key: DeliveryKey, _ run: inout Run) async throws {

@@ -78,28 +78,42 @@ public struct DeliveryShape: Sendable {
     return Shaped(batch: DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver), refused: refused)
   }
 
+  /// Why the hours or days of a sample of the record do not travel; `nil` where they do, and where samples travel.
+  func refusal(of sample: Sample) -> String? {
+    size.flatMap { Self.refusal(sample.start, sample.end, $0, PlausibleTime.limits(from: nil, to: nil, now: .now)) }
+  }
+
+  private static func refusal(
+    _ start: Timestamp, _ end: Timestamp, _ size: BucketSize, _ plausible: Range<Timestamp>
+  ) -> String? {
+    if !plausible.contains(start) { return "its time cannot be right: its \(size.rawValue)s are not sent" }
+    let (length, isTooLong) = end.seconds.subtractingReportingOverflow(start.seconds)
+    return isTooLong || length > longest(size) ? "it is too long to be sent as \(size.rawValue)s" : nil
+  }
+
+  /// In seconds.
+  private static func longest(_ size: BucketSize) -> Int64 { mostBuckets * (size == .hour ? 3_600 : 86_400) }
+
   /// A batch without samples whose time cannot be right, and those that would change too many hours or days.
   private func divided(
     _ batch: DeliveryBatch, _ size: BucketSize, _ plausible: Range<Timestamp>
   ) -> (sensible: DeliveryBatch, refused: [RefusedSample]) {
-    let longest = Self.mostBuckets * (size == .hour ? 3_600 : 86_400)
-    func reason(_ start: Timestamp, _ end: Timestamp) -> String? {
-      if !plausible.contains(start) { return "its time cannot be right: its \(size.rawValue)s are not sent" }
-      let (length, isTooLong) = end.seconds.subtractingReportingOverflow(start.seconds)
-      return isTooLong || length > longest ? "it is too long to be sent as \(size.rawValue)s" : nil
-    }
     var changes = batch.changes
     var refused: [RefusedSample] = []
     changes.samples.removeAll { sample in
-      guard let reason = reason(sample.start, sample.end) else { return false }
+      guard let reason = Self.refusal(sample.start, sample.end, size, plausible) else { return false }
       let type = changes.types[Int(sample.type)]
       guard SampleTypeCatalogue.healthKit[type]?.aggregation != nil, record.filter.passes(type) else { return true }
       let reference = SampleReference(type: type, start: sample.start, uuid: sample.uuid)
       refused.append(RefusedSample(reference, reason: reason))
       return true
     }
-    // None of its hours or days was sent.
-    changes.tombstones.removeAll { reason($0.start, $0.end ?? $0.start) != nil }
+    // Its hours and days were not sent for its own sake; those of others may have a share of it.
+    let longest = Self.longest(size) * 1_000_000
+    for index in changes.tombstones.indices {
+      guard let end = changes.tombstones[index].end else { continue }
+      changes.tombstones[index].end = min(end, changes.tombstones[index].start.advanced(by: longest))
+    }
     return (DeliveryBatch(changes: changes, startsOver: batch.startsOver), refused)
   }
 

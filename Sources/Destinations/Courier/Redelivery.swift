@@ -69,8 +69,13 @@ public struct Redelivery<Place: Destination>: Sendable {
 
   private func deliver(_ members: DeadLetters.Batch) async throws -> [RefusedSample] {
     var coder = ChangeCoder()
+    var refused: [RefusedSample] = []
     for reference in members.samples {
-      if shape?.hasStatistics == true {
+      if let shape, shape.hasStatistics, let sample = try await store.samples.sample(reference),
+        let reason = shape.refusal(of: sample)
+      {
+        refused.append(RefusedSample(reference, reason: reason))
+      } else if shape?.hasStatistics == true {
         // It is made of what is there now.
         coder.add(Tombstone(sample: reference, deleted: .now, end: reference.start))
       } else if let sample = try await store.samples.sample(reference), filter.passes(sample) {
@@ -82,11 +87,7 @@ public struct Redelivery<Place: Destination>: Sendable {
     }
     var batch = DeliveryBatch(changes: coder.changes, startsOver: false)
     if !sendsNames { batch = try batch.withoutNames() }
-    var refused: [RefusedSample] = []
-    if let shape {
-      let shaped = try await shape.applied(to: batch)
-      (batch, refused) = (shaped.batch, shaped.refused)
-    }
+    if let shape { batch = try await shape.applied(to: batch).batch }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
     var budget = RefusalBudget()
     return try await refused + deliver(batch, of: members.key, "", &budget)

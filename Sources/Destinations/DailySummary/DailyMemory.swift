@@ -65,7 +65,8 @@ struct DailyMemory: Sendable {
   mutating func beginAnew(with day: Int, _ key: DeliveryKey) async throws {
     guard over != key.description else { return }
     over = key.description
-    try await begin(with: day, trusts: false)
+    // Days that were followed before are followed on.
+    try await begin(with: min(day, first ?? day), trusts: false)
   }
 
   /// The other side may have lost these days: each is sent again when a batch has to do with it. Throws `SystemError`.

@@ -149,6 +149,8 @@ struct FHIRServer: Sendable {
     var address: String? = search
     while let asked = address {
       let response = try await send("GET", asked, [], nil)
+      // Servers need not know this one.
+      if response.status == 404, type == "DocumentReference" { return first }
       if let error = HTTPService.misplaced(response) { throw error }
       guard response.status == 200 else {
         throw DeliveryError.unusable(reason: "it cannot be searched: \(said(response, FHIROutcome(response.body)))")

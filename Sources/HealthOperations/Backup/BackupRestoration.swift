@@ -190,16 +190,14 @@ public struct BackupRestoration: Sendable {
   /// Has each destination given the whole record again: what it was given after the backup was made is no part of the record any
   /// more, and positions that came out of the backup do not know of it.
   private func redeliver(from store: HealthStore) async throws -> [String] {
+    let known = Set(try await store.consumers().map(\.name).filter(Self.isOfDestination))
     let settings = try? await onThread { [home] _ in try home.settings() }
-    let consumers: [String]
-    if let settings {
-      consumers = settings.destinations.map(\.consumer)
-    } else {
-      // Without settings that can be read, those that were delivered to before.
-      consumers = try await store.consumers().map(\.name).filter(Self.isOfDestination)
+    let sections = settings?.destinations.filter { $0.common.isEnabled || known.contains($0.consumer) } ?? []
+    // Also those without a section: it may come back.
+    for consumer in known.union(sections.map(\.consumer)).sorted() {
+      try await Resynchronization.request(consumer, from: nil, in: store)
     }
-    for consumer in consumers.sorted() { try await Resynchronization.request(consumer, from: nil, in: store) }
-    return settings?.destinations.map(\.name).sorted() ?? []
+    return sections.map(\.name).sorted()
   }
 
   private static func isOfDestination(_ consumer: String) -> Bool {

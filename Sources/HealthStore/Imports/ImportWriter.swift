@@ -145,21 +145,14 @@ public final class ImportWriter {
   public func write(
     _ changes: CodedChanges, readings: [Sample] = [], sideFiles: [UUID: SideFileIdentity] = [:]
   ) throws(StoreError) {
-    let others = trail == nil ? Self.keysWithSeveral(in: changes) : []
     try write(readings: readings) { db, writer in
       try writer.write(changes, sideFiles: sideFiles)
-      for key in others where try TwinKeys.insert(key, db) { try UndoJournal.added(key, db) }
+      if writer.trail != nil { return }
+      // A reader of an export looks at the values of these keys from now on.
+      for key in try writer.keysWithSeveral(in: changes) where try TwinKeys.insert(key, db) {
+        try UndoJournal.added(key, db)
+      }
     }
-  }
-
-  /// The keys of which a file has other records than the first: a reader of an export looks at their values from now on.
-  private static func keysWithSeveral(in changes: CodedChanges) -> Set<SampleKey> {
-    var keys: Set<SampleKey> = []
-    for sample in changes.samples where sample.statement == nil && sample.uuid.isDerived && !sample.uuid.isOfReading {
-      let key = SampleWriter.key(of: sample, in: changes)
-      if let ordinal = key.ordinal(of: sample.uuid), ordinal > 0 { keys.insert(key) }
-    }
-    return keys
   }
 
   /// Adds records that agree in their keys: of each key they are all that there is by now (``KeyStatement``). Of those that have

@@ -148,10 +148,15 @@ struct UndoableImport {
         DELETE FROM sourceAlias WHERE name IN (SELECT name FROM undoAlias WHERE NOT isPending);
         INSERT INTO sourceAlias(name, identity)
           SELECT name, identity FROM undoAlias WHERE NOT isPending AND identity IS NOT NULL;
-        DELETE FROM analysisSetting WHERE name = '\(AnalysisSettings.Name.exportLocale.rawValue)';
         """)
     // Of several exports that were imported as one, this is the first. Those after it have changed nothing.
-    if let record { try db.execute(sql: "DELETE FROM import WHERE id >= ?", arguments: [record]) }
+    guard let record else { return }
+    try db.execute(
+      sql: """
+        DELETE FROM analysisSetting
+        WHERE name = ? AND EXISTS(SELECT 1 FROM import WHERE id >= ? AND exported IS NOT NULL)
+        """, arguments: [AnalysisSettings.Name.exportLocale.rawValue, record])
+    try db.execute(sql: "DELETE FROM import WHERE id >= ?", arguments: [record])
   }
 }
 

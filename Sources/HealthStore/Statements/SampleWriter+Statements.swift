@@ -203,6 +203,23 @@ extension SampleWriter {
       .map { $0.uuid(ordinal: 0) }
   }
 
+  /// The keys of which a file has other records than the first.
+  mutating func keysWithSeveral(in changes: CodedChanges) throws -> Set<SampleKey> {
+    var found: Set<SampleKey> = []
+    // What is no record of its key costs a hash for each rank.
+    var misses = 20_000
+    for sample in changes.samples where sample.statement == nil && sample.uuid.isDerived && !sample.uuid.isOfReading {
+      let keys = try states.keys(of: Self.key(of: sample, in: changes))
+      if misses == 0 || keys.contains(where: { $0.uuid(ordinal: 0) == sample.uuid }) { continue }
+      if let key = keys.first(where: { $0.ordinal(of: sample.uuid) != nil }) {
+        found.insert(key)
+      } else {
+        misses -= 1
+      }
+    }
+    return found
+  }
+
   /// The key of a sample by the name that its source has now.
   static func key(of sample: CodedSample, in changes: CodedChanges) -> SampleKey {
     let kind =

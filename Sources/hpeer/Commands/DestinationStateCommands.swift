@@ -111,7 +111,8 @@ struct DestinationResync: AsyncParsableCommand {
     commandName: "resync",
     abstract: "Have everything delivered again, or everything from a date on.",
     discussion: """
-      For a destination that has lost what it had. Nothing is twice where `hpeer destination list` says so.
+      For a destination that has lost what it had, or has more than the record. Nothing is twice where `hpeer destination \
+      list` says so. Without --from, calendars, FHIR servers, Home Assistant and MQTT lose first what hpeer put there; files stay.
 
       Examples:
         hpeer destination resync backup

@@ -58,7 +58,7 @@ struct SyncCommand: AsyncParsableCommand {
     let failures = outcomes.compactMap(\.self)
     if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
     guard let first = failures.first else { return }
-    let isPartial = failures.count < outcomes.count || first is SomeRefused
+    let isPartial = failures.count < outcomes.count || failures.contains { $0 is SomeRefused }
     throw ExitCode(isPartial ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
   }
 

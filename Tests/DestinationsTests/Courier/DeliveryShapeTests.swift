@@ -173,6 +173,12 @@ import Testing
     let reasons = ["it is too long to be sent as hours", "its time cannot be right: its hours are not sent"]
     #expect(letters.map(\.reason).sorted() == reasons)
     #expect(letters.contains { $0.sample == ahead.reference })
+    let again = Redelivery(
+      to: other, of: "test:hours", from: fixture.store, filter: .everything,
+      deadLetters: DeadLetters(path: fixture.directory.path("hours.jsonl")),
+      shape: DeliveryShape(try settings(["data": .text("hour")]), fixture.reader()))
+    #expect(try await again.run() == CourierReport(refused: 2))
+    #expect(try await DeadLetters(path: fixture.directory.path("hours.jsonl")).read().count == 2)
   }
 
   @Test("an hour that was refused is made anew when it is delivered again")
