@@ -103,7 +103,7 @@ struct DestinationCommandTests {
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: out + ".sh")
     try Data().write(to: URL(filePath: out + ".strict"))
     _ = try await run("destination", "add", "command", "--set", "command=\(out).sh")
-    let first = try await host.start(["sync"]).outcome()
+    let first = try await home.start(["sync"]).outcome()
     #expect(first.status == 12 && first.output.hasPrefix("command: 48 changes delivered, 2 refused"))
     #expect(try await run("sync").output == "command: nothing new\n")
     try expect(try await run("destination", "rejected", "command", "--json"), is: "destination-rejected.json", lines: 2)
