@@ -124,9 +124,10 @@ struct SummaryPresentation {
   }
 
   private func table(of columns: [Column], hasUnit: Bool) -> Table {
+    let isToday = summary.day == question.today
     var table = Table(
       columns: [.init("TYPE")]
-        + columns.map { .init($0 == .today && !summary.isPartial ? "DAY" : $0.rawValue.uppercased(), .trailing) })
+        + columns.map { .init($0 == .today && !isToday ? "DAY" : $0.rawValue.uppercased(), .trailing) })
     for entry in summary.types { table.append(row(entry, columns, hasUnit: hasUnit)) }
     return table
   }

@@ -35,7 +35,7 @@ import Testing
 
   @Test func theRootAndTheDateKeepWhatNobodyKnows() throws {
     let text =
-      #"<HealthData locale="en_US" later="1"><ExportDate value="2024-07-03 09:46:40 +0000" later="2">"#
+      #"<HealthData locale="en" later="1"><ExportDate value="2024-07-03 09:46:40 +0000" later="2">"#
       + EverythingExport.unknown("InDate") + "</ExportDate></HealthData>"
     let written = AppleXML(RewrittenExport(try Reading(text)).text).root
     let read = AppleXML(text).root

@@ -20,10 +20,12 @@ struct StoreModel {
         sources[tombstone.sample] = tombstone.source ?? removed?.sample.source.name
       }
       summary.add(wasHere ? .init(deleted: 1) : .init(unchanged: 1), of: tombstone.sample.type)
-      if let known = tombstones[tombstone.sample], known.tombstone.deleted <= tombstone.deleted { continue }
-      counter += 1
       var told = tombstones[tombstone.sample]?.tombstone ?? tombstone
-      told.deleted = tombstone.deleted
+      // Of two deletions the earlier time is told, and the lesser hint.
+      told.deleted = min(told.deleted, tombstone.deleted)
+      told.hint = [told.hint, tombstone.hint].compactMap(\.self).min()
+      if let known = tombstones[tombstone.sample]?.tombstone, known == told { continue }
+      counter += 1
       tombstones[tombstone.sample] = (counter, told)
     }
     for sample in batch.additions {
