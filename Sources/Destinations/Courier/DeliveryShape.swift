@@ -12,9 +12,9 @@ import HealthModel
 public struct DeliveryShape: Sendable {
   /// The source of such samples, which has no person's name.
   static let source = Source(name: "hpeer", bundleIdentifier: "hpeer.statistics")
-  /// So many days are read at once.
+  /// The number of days whose statistics are read at once.
   private static let daysAtOnce = 3_660
-  /// One sample changes no more hours or days: of days it may be as long as a life, of hours five years.
+  /// The longest sample that is delivered, in hours or days: five years of hours, 136 years of days.
   private static let mostBuckets: Int64 = 50_000
 
   private let record: RecordReader
@@ -48,13 +48,13 @@ public struct DeliveryShape: Sendable {
 
   /// A batch in the shape in which it travels.
   struct Shaped {
-    /// Perhaps of more changes than the record's batch.
+    /// The converted batch; it may have more changes than the batch of the record.
     var batch: DeliveryBatch
-    /// Samples of the record whose hours and days do not travel, and why.
+    /// The samples of the record whose hours and days are not delivered, with the reasons.
     var refused: [RefusedSample] = []
   }
 
-  /// What travels of a batch. Throws `StoreError`, `DecodingError`, `StatisticsError`.
+  /// Converts a batch of the record to the shape of the destination. Throws `StoreError`, `DecodingError`, `StatisticsError`.
   func applied(to batch: DeliveryBatch) async throws -> Shaped {
     guard let size else { return Shaped(batch: try converted(batch)) }
     let plausible = PlausibleTime.limits(from: nil, to: nil, now: .now)
@@ -78,7 +78,7 @@ public struct DeliveryShape: Sendable {
     return Shaped(batch: DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver), refused: refused)
   }
 
-  /// Why the hours or days of a sample of the record do not travel; `nil` where they do, and where samples travel.
+  /// The reason why the hours or days of a sample are not delivered; `nil` if they are, or if samples are delivered unchanged.
   func refusal(of sample: Sample) -> String? {
     size.flatMap { Self.refusal(sample.start, sample.end, $0, PlausibleTime.limits(from: nil, to: nil, now: .now)) }
   }
@@ -91,7 +91,7 @@ public struct DeliveryShape: Sendable {
     return isTooLong || length > longest(size) ? "it is too long to be sent as \(size.rawValue)s" : nil
   }
 
-  /// In seconds.
+  /// The length of ``mostBuckets`` in seconds.
   private static func longest(_ size: BucketSize) -> Int64 { mostBuckets * (size == .hour ? 3_600 : 86_400) }
 
   /// A batch without samples whose time cannot be right, and those that would change too many hours or days.
@@ -108,7 +108,7 @@ public struct DeliveryShape: Sendable {
       refused.append(RefusedSample(reference, reason: reason))
       return true
     }
-    // Its hours and days were not sent for its own sake; those of others may have a share of it.
+    // Hours and days of other samples contain a share of a refused one, and must be computed again when it is deleted.
     let longest = Self.longest(size) * 1_000_000
     for index in changes.tombstones.indices {
       guard let end = changes.tombstones[index].end else { continue }

@@ -150,7 +150,7 @@ struct HomeAssistantHistory: Sendable {
     try await clear(probe, over: &socket)
   }
 
-  /// What is said of a statistic with its rows (`StatisticMetaData` of Home Assistant's recorder).
+  /// Creates the metadata of a statistic, which Home Assistant requires with each import (`StatisticMetaData` of its recorder).
   static func metadata(
     of id: String, named name: String, unit: String?, unitClass: String?, isSum: Bool, for socket: HomeAssistantSocket
   ) -> [String: JSONValue] {

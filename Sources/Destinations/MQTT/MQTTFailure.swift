@@ -96,7 +96,7 @@ struct MQTTFailure {
     }
   }
 
-  /// What libmosquitto says of a message that it does not send, whatever the broker is like; `nil` where it cannot send any.
+  /// The refusal of a message that libmosquitto cannot send to any broker; `nil` for errors of the connection.
   func unpublishable(_ topic: String, _ code: Int32) -> DeliveryError? {
     let name = topic.utf8.prefix(200).map { 0x21...0x7E ~= $0 ? String(UnicodeScalar($0)) : "?" }.joined()
     return switch mosq_err_t(code) {

@@ -3,19 +3,22 @@ import HealthStore
 
 /// The instant up to which a record is known.
 ///
-/// The day on which an export was made, or a phone synced last, is not a whole day: what was recorded later that day is not
-/// here yet. One type alone does not tell where that was, as nobody swims every day. So a HealthKit type is known until its own
-/// newest sample, or the newest of those types that a phone or a watch records every day if that is later; in a record without
-/// any of these, until the newest sample of any HealthKit type. A type of an app that sends, such as `hae.step_count`, is known
-/// until the newest sample of that app's types.
+/// The day of an export or of a phone's last sync is incomplete: samples that were recorded later that day are missing. The
+/// newest sample of one type does not show the end of the record, because rare types have no sample on most days.
 ///
-/// The date of an export is not asked: machines with equal records have imported different ones, and must say the same.
+/// The record of a HealthKit type ends at the later of two instants: the newest sample of the type, and the newest sample of the
+/// types that phones and watches record every day. In a record without any of these, the newest sample of any HealthKit type
+/// counts instead. The record of an app's type, such as `hae.step_count`, ends at the newest sample of all types of that app.
+///
+/// The dates of imported exports are not used: machines with equal records may have imported different exports, and must give
+/// equal answers.
 public struct RecordEnd {
+  /// The types that phones and watches record every day.
   private static let daily = [
     "StepCount", "DistanceWalkingRunning", "HeartRate", "ActiveEnergyBurned", "BasalEnergyBurned", "AppleStandTime",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
 
-  /// A phone's clock may be that far ahead. What is dated later proves nothing.
+  /// The tolerance for clocks that are ahead, in seconds. Samples that start later are ignored.
   private static let secondsAhead: Int64 = 86_400
 
   private let reader: NumberReader

@@ -1,7 +1,7 @@
 import GRDB
 import HealthModel
 
-/// What the person of a record has decided about how its numbers are made and shown. It belongs to this machine: no peer is told.
+/// The settings for computing and showing the numbers of a record. They stay on this machine; no peer receives them.
 public struct AnalysisSettings: Hashable, Sendable {
   /// The zone whose days count, by its IANA name; `nil` for that of the machine.
   public var homeZone: String?

@@ -61,13 +61,13 @@ struct KeyState {
   mutating func said(again time: Timestamp) { again = again.map { max($0, time) } ?? time }
 }
 
-/// A sample that no statement is known of.
+/// A sample without a statement.
 struct UnstatedSample {
   var change: Int64
   var copy: SampleCopy
 }
 
-/// A sample without a statement, with what its key may be: by its source's own name, and by that which identities have instead.
+/// A sample without a statement, and the keys that it may belong to: under the current name of its source, and under its alias.
 private struct UnstatedPlace {
   var sample: UnstatedSample
   var keys: [(key: SampleKey, first: UUID)]
@@ -87,11 +87,12 @@ struct KeyStates {
   private var states: [UUID: KeyState] = [:]
   /// The derived samples at the place that have no statement; `nil` before they were asked for.
   private var unstated: [UnstatedPlace]?
-  /// At most so many of a place are read.
+  /// The most samples that are read of one place.
   private static let unstatedLimit = 1_000
-  /// How many more are read in this transaction: what comes in turns with what has statements is read again and again.
+  /// The number of samples that may still be read in this transaction. Samples with and without statements in turns cause repeated
+  /// reads of one place.
   private var unstatedBudget = 200_000
-  /// By the names of sources, those that identities have instead, as far as they were asked for.
+  /// A cache of the table `sourceAlias`: the name in identities by the current name of a source; `nil` for sources without an alias.
   private var aliases: [String: String?] = [:]
   /// The starts of all such keys of the types that were asked for; `nil` for too many.
   private var starts: [Int64: Set<Int64>?] = [:]
@@ -204,7 +205,7 @@ struct KeyStates {
     }
   }
 
-  /// A key with its source's own name, and with that which identities have instead.
+  /// The given key, and the same key with the alias of its source, if there is one.
   mutating func keys(of key: SampleKey) throws -> [SampleKey] {
     let alias: String?
     if let known = aliases[key.source] {

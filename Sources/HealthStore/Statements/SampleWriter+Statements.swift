@@ -427,17 +427,17 @@ extension SampleWriter {
 
   /// The records of a key that have no statement.
   private struct Unstated {
-    /// Those that count: of an export, where one brought any; else all of them.
+    /// The records that count as the statement: those of exports, if there are any; otherwise all.
     var records: [(sample: UnstatedSample, content: UUID)] = []
-    /// Those that a file brought beside what an export says.
+    /// The records from files, if there are records of exports.
     var leftovers: [UnstatedSample] = []
-    /// What ``records`` say together; `nil` without any.
+    /// The stamp of ``records``; `nil` if there are none.
     var stamp: KeyStatement.Stamp?
   }
 
   private mutating func unstated(_ key: UUID, _ state: KeyState, type: Int64, start: Int64) throws -> Unstated {
     var found = try states.unstated(key, type: type, start: start)
-    // Under a name that its source has no more.
+    // A former name of its source may be part of the key.
     if !state.identities.contains(key), !found.contains(where: { $0.copy.sample.uuid == key }),
       let present = try rows.find(key, start: start, type: type), let copy = try stored(present.change)
     {

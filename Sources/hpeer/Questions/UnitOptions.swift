@@ -18,7 +18,7 @@ struct UnitOptions: ParsableArguments {
 struct UnitChoice: ExpressibleByArgument, Hashable {
   private var byType: [SampleType: String] = [:]
   private var general: [String] = []
-  /// What counts where nothing was chosen here; `nil` for the types' own units.
+  /// The choice that applies after this one, before everyday units; `nil` for the types' own units.
   private var usual: [UnitChoice]?
   /// Whether `metric` was chosen, which overrides what is usual.
   private var isMetric = false
