@@ -14,7 +14,7 @@ extension FuzzTarget {
     require(whole.samples.map { json($0) } == divided.samples.map { json($0) }, "the same samples: \(text(file))")
     whole.samples.forEach(requireRoundTrip)
     requireKept(whole.samples, map: .standard)
-    _ = SampleFileKind(file)
+    _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
   /// A table that is taken makes resources that are read back.

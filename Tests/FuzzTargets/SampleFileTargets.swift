@@ -58,7 +58,7 @@ extension FuzzTarget {
         sample.type == .workout || sample.type.rawValue.utf8.starts(with: "hae.".utf8),
         "never among samples: \(sample.type)")
     }
-    _ = SampleFileKind(file)
+    _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
   /// The first byte seeds the sizes of chunks and batches, and says in what the file is written.
@@ -120,7 +120,7 @@ extension FuzzTarget {
       again.error == nil && again.report?.isComplete == true && again.report?.skipped.isEmpty == true,
       "a whole file: \(text(bytes))")
     require(written(again.samples) == bytes, "the same again:\n\(text(bytes))\n\(text(written(again.samples)))")
-    _ = SampleFileKind(file)
+    _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
   /// - Parameter other: the same file in other chunks, or read the other way.

@@ -2,9 +2,6 @@ import Foundation
 
 /// Finds the XML of the exports at a path.
 enum ExportLocator {
-  /// How much of a file is looked at to tell what it is.
-  static let sniffSize = 64 << 10
-
   /// At least one, the one with the largest XML first.
   static func locate(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     var status = stat()
@@ -26,7 +23,7 @@ enum ExportLocator {
   private static func head(of path: String) throws(ImportError) -> [UInt8] {
     let source = try FileSource(path: path)
     defer { source.close() }
-    return try source.prefix(sniffSize)
+    return try source.prefix(FileHead.size)
   }
 
   // MARK: Zip files
@@ -159,7 +156,7 @@ private struct XMLSearch<File> {
       do throws(ImportError) {
         let source = try open(file)
         defer { source.close() }
-        let kind = ContentKind(try source.prefix(ExportLocator.sniffSize))
+        let kind = ContentKind(try source.prefix(FileHead.size))
         if kind == .healthData { exports.append(file) }
         if kind == .clinicalDocument { hasClinicalDocument = true }
       } catch {

@@ -14,10 +14,30 @@ import HealthModel
 ///
 /// Its samples have HealthKit's UUIDs. What cannot be understood of a sample leaves out that sample, counted by its reason, and
 /// nothing else.
-public struct HealthAppTransferFile: Sendable {
+public struct HealthAppTransferFile: RecordFormat {
   /// Told by its content, not by its name.
   public enum Form: Hashable, Sendable {
     case json, csv
+
+    init?(_ head: FileHead) {
+      switch head.form {
+      case .object(let object):
+        let isOfTypes = object.data?.contains { AppTypes.entry(named: $0) != nil } ?? false
+        guard isOfTypes || object.metadata.map(HealthAppTransferFile.isMetadata) ?? false else { return nil }
+        self = .json
+      case .array(let elements, let isEnded):
+        // An array without anything in it is all that the app writes where there was nothing. What a sample lacks is for the
+        // reader to say, which leaves it out.
+        guard elements.contains(where: HealthAppTransferFile.resemblesSample) || elements.isEmpty && isEnded else {
+          return nil
+        }
+        self = .json
+      case .table(let columns):
+        guard HealthAppTransferFile.isHeader(columns) else { return nil }
+        self = .csv
+      case .other: return nil
+      }
+    }
   }
 
   /// As it was recognised.
@@ -34,6 +54,22 @@ public struct HealthAppTransferFile: Sendable {
   }
 
   init(_ form: Form, bytes: [UInt8]) { self.init(form, FileContent(bytes)) }
+
+  public static func recognise(_ candidate: ImportCandidate) -> HealthAppTransferFile? {
+    guard let file = candidate.file, let form = Form(file.head) else { return nil }
+    return HealthAppTransferFile(form, file.content)
+  }
+
+  public var road: SampleRoad { .healthAppTransfer }
+
+  public var workBytes: Int64 { totalBytes }
+
+  public func read(
+    _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
+    deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(progress: progress, deliver: deliver)
+  }
 
   /// Reads the file once, in constant memory. Blocks: call it on a thread of your own.
   ///

@@ -14,7 +14,7 @@ import HealthModel
 ///   `hae.state_of_mind`, ...) are what they are, and never replaced.
 /// - A workout is kept whole as `hae.workout`. With a UUID as its `id` it is HealthKit's, and also comes as a workout under
 ///   that UUID.
-public struct HealthAutoExport: Sendable {
+public struct HealthAutoExport: RecordFormat {
   private let content: FileContent
 
   /// As the person gave it, for messages.
@@ -22,7 +22,7 @@ public struct HealthAutoExport: Sendable {
   /// The size of the file when it was recognised; of one that is compressed, as it is.
   public var totalBytes: Int64 { content.size }
 
-  /// What ``read(asOf:period:batchSize:progress:deliver:)`` reports when it is done: the file is read twice.
+  /// The file is read twice.
   public var workBytes: Int64 { 2 * totalBytes }
 
   /// Maximum bytes of one point or workout; a workout holds its route and its heart rates.
@@ -31,6 +31,43 @@ public struct HealthAutoExport: Sendable {
   init(_ content: FileContent) { self.content = content }
 
   init(bytes: [UInt8]) { self.init(FileContent(bytes)) }
+
+  public static func recognise(_ candidate: ImportCandidate) throws -> HealthAutoExport? {
+    guard let file = candidate.file else { return nil }
+    if file.head.bytes.starts(with: Array("bvx2".utf8)) || file.head.bytes.starts(with: Array("bvxn".utf8)) {
+      throw SampleFileError.synchronisationFile(path: candidate.path)
+    }
+    if isTable(file.head) { throw SampleFileError.autoExportTable(path: candidate.path) }
+    return isJSON(file.head) ? HealthAutoExport(file.content) : nil
+  }
+
+  /// The lists that only Health Auto Export has in its `data`.
+  private static let lists: Set<String> = [
+    "metrics", "workouts", "stateOfMind", "medications", "symptoms", "cycleTracking", "ecg", "heartRateNotifications",
+  ]
+
+  /// Whether it is what the app sends and exports; `{"data":{}}` is what it sends where there is nothing.
+  static func isJSON(_ head: FileHead) -> Bool {
+    guard let data = head.object?.data else { return false }
+    return data.isEmpty || data.contains { lists.contains($0) }
+  }
+
+  /// `Date/Time,Active Energy (kJ),…`, in the phone's language, and the table of workouts beside it.
+  private static func isTable(_ head: FileHead) -> Bool {
+    guard case .table(let names) = head.form else { return false }
+    if names.starts(with: ["Workout Type", "Start", "End", "Duration"]) { return true }
+    guard names.count > 1, names[0].split(separator: "/").count == 2 else { return false }
+    return names[1].hasSuffix(")") && names[1].contains(" (")
+  }
+
+  public var road: SampleRoad { .healthAutoExport }
+
+  public func read(
+    _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
+    deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(asOf: options.asOf, progress: progress, deliver: deliver)
+  }
 
   /// Reads the file in memory for its largest point or workout. Blocks: call it on a thread of your own.
   ///

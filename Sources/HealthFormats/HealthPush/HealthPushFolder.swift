@@ -15,7 +15,7 @@ import HealthModel
 ///
 /// Records that hpeer wrote are whole samples. Of HealthPush's own, a sum of a day is of a type of its own
 /// (`healthpush.steps`), since the samples that it is of may come by other roads. What is marked as deleted is passed over.
-public struct HealthPushFolder: Sendable {
+public struct HealthPushFolder: RecordFormat {
   /// As the person gave it, for messages.
   public let path: String
   /// In the order of their names.
@@ -51,6 +51,15 @@ public struct HealthPushFolder: Sendable {
     totalBytes = files.reduce(0) { $0 + $1.size }
   }
 
+  public static func recognise(_ candidate: ImportCandidate) -> HealthPushFolder? {
+    candidate.file == nil ? HealthPushFolder(at: candidate.path) : nil
+  }
+
+  /// Records that hpeer wrote are whole samples.
+  public var road: SampleRoad { .file }
+
+  public var workBytes: Int64 { totalBytes }
+
   /// The metric's key in the name of a day's data, `heart_rate` of `v1/heart_rate/2024/06/15/data.jsonl`; `nil` of any
   /// other name, also of one that would lead out of a folder.
   public static func key(of name: String) -> String? {
@@ -69,9 +78,7 @@ public struct HealthPushFolder: Sendable {
   // MARK: Reading
 
   /// Whose record it is, if it says so: only the files of characteristics are read. Blocking.
-  public func personReadings(
-    progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }
-  ) throws -> PersonReadings {
+  public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     var readings = PersonReadings()
     let keys = Set(Self.traits.values)
     _ = try read(files.filter { keys.contains($0.key) }, repairsUnits: false, batchSize: 1_000, progress) {
@@ -93,6 +100,13 @@ public struct HealthPushFolder: Sendable {
     deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     try read(files, repairsUnits: repairsUnits, batchSize: batchSize, progress, deliver)
+  }
+
+  public func read(
+    _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
+    deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(repairsUnits: options.repairsUnits, progress: progress, deliver: deliver)
   }
 
   private static let traits = Dictionary(

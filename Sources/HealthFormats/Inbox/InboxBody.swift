@@ -16,10 +16,16 @@ import HealthModel
 /// refused whole, for nobody can say what else it lacks.
 public struct InboxBody: Sendable {
   /// Which app's a body is; the raw values are stable.
-  public enum Format: String, Sendable {
-    case healthAppTransfer, healthAutoExport, healthPush
+  public struct Format: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    static let healthAppTransfer = Format(rawValue: "healthAppTransfer")
+    static let healthAutoExport = Format(rawValue: "healthAutoExport")
+    static let healthPush = Format(rawValue: "healthPush")
     /// P247's, a summary of each day.
-    case dailySummary
+    static let dailySummary = Format(rawValue: "dailySummary")
   }
 
   /// What a body may cost its reader.
@@ -42,6 +48,8 @@ public struct InboxBody: Sendable {
 
   /// Which app's it is.
   public let format: Format
+  /// By which road its samples come.
+  public let road: SampleRoad
   /// How many bytes it has, not compressed any more.
   public let contentBytes: Int
   /// The samples, and readings that newer ones replace.
@@ -60,28 +68,29 @@ public struct InboxBody: Sendable {
     _ bytes: [UInt8], aggregation: String? = nil, limits: Limits = Limits(), now: Timestamp
   ) throws(InboxBodyError) {
     let content = try InboxContent.bytes(of: bytes, limits)
-    guard let kind = InboxKind(content) else {
+    guard let body = InboxFormats.recognise(content) else {
       throw content.allSatisfy { $0 <= 0x20 } ? .empty : .unknownFormat
     }
-    (format, contentBytes) = (kind.format, content.count)
-    var collector = InboxCollector(limits)
+    (format, road, contentBytes) = (type(of: body).format, type(of: body).road, content.count)
     let period = aggregation.flatMap(AggregationPeriod.init(named:))
-    let report = try kind.read(content, period: period, now: now, limits, into: &collector)
-    batches = collector.batches
-    skipped = report.skipped
+    (batches, skipped) = try Self.read(body, period: period, now: now, limits)
+  }
+
+  private static func read(
+    _ body: any InboxFormat, period: AggregationPeriod?, now: Timestamp, _ limits: Limits
+  ) throws(InboxBodyError) -> (batches: [SampleBatch], skipped: [String: ImportReport.Finding]) {
+    var collector = InboxCollector(limits)
+    do {
+      let report = try body.read(period: period, now: now) { try collector.add($0) }
+      guard report.isComplete else { throw InboxBodyError.endsEarly(place: report.end?.place ?? "its end") }
+      return (collector.batches, report.skipped)
+    } catch {
+      throw InboxBodyError(error, limits)
+    }
   }
 
   /// Samples and readings together.
   public var count: Int { batches.reduce(0) { $0 + $1.count } }
-
-  /// By which road its samples come.
-  public var road: SampleRoad {
-    switch format {
-    case .healthAppTransfer: .healthAppTransfer
-    case .healthAutoExport: .healthAutoExport
-    case .healthPush, .dailySummary: .unknown
-    }
-  }
 
   /// Leaves out what is none of these types, neither by its own name nor by HealthKit's, and says so.
   ///
@@ -92,7 +101,7 @@ public struct InboxBody: Sendable {
     guard let types else { return 0 }
     let before = count
     filter { type in
-      types.contains(type) || InboxTypes.healthKit(type).map(types.contains) ?? false
+      types.contains(type) || InboxFormats.healthKit(type).map(types.contains) ?? false
     } reason: {
       "\($0.rawValue.prefix(100)): this sender may not send it"
     }

@@ -25,9 +25,7 @@ extension SampleFile {
   }
 
   /// The characteristics of ``person(progress:)`` with the time of each.
-  public func personReadings(
-    progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }
-  ) throws -> PersonReadings {
+  public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     try personReadings(chunkSize: 1 << 20, progress: progress)
   }
 

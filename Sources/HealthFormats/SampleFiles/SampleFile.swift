@@ -12,7 +12,7 @@ import HealthModel
 ///   return counts
 /// }
 /// ```
-public struct SampleFile: Sendable {
+public struct SampleFile: RecordFormat {
   /// Which of hpeer's formats a file is in; told by its content, not by its name.
   public enum Format: Sendable, Equatable {
     /// What `hpeer export --format json` writes.
@@ -25,6 +25,28 @@ public struct SampleFile: Sendable {
     case fhirBundle
     /// FHIR resources one after the other, as Bulk Data has them in lines. Likewise.
     case fhirResources
+
+    init?(_ head: FileHead) {
+      switch head.form {
+      case .object(let object):
+        guard let format = Self.format(of: object) else { return nil }
+        self = format
+      case .table(let columns):
+        guard SampleCSV.required.allSatisfy({ columns.contains($0.rawValue) }) else { return nil }
+        self = .csv
+      case .array, .other: return nil
+      }
+    }
+
+    private static func format(of object: ObjectHead) -> Format? {
+      if object.texts["format"] == "hpeer" { return .json }
+      if let type = object.texts["resourceType"] { return type == "Bundle" ? .fhirBundle : .fhirResources }
+      let members = Set(object.members)
+      let isLine =
+        !members.isDisjoint(with: ["added", "deleted"]) || members.isSuperset(of: ["token", "more"])
+        || members.isSuperset(of: ["uuid", "type", "start"])
+      return isLine ? .changeFeed : nil
+    }
   }
 
   /// As it was recognised.
@@ -36,7 +58,6 @@ public struct SampleFile: Sendable {
   /// The size of the file when it was recognised; of one that is compressed, as it is.
   public var totalBytes: Int64 { content.size }
 
-  /// What ``read(batchSize:progress:deliver:)`` reports when it is done.
   public var workBytes: Int64 { totalBytes }
 
   /// In bytes; the longest samples that exist have a few hundred thousand.
@@ -51,6 +72,23 @@ public struct SampleFile: Sendable {
   }
 
   init(format: Format, bytes: [UInt8]) { self.init(format: format, FileContent(bytes)) }
+
+  public static func recognise(_ candidate: ImportCandidate) -> SampleFile? {
+    guard let file = candidate.file else { return nil }
+    if let format = Format(file.head) { return SampleFile(format: format, file.content) }
+    // Lines of a store that has had nothing yet are none.
+    let isEmpty = file.head.bytes.isEmpty && URL(filePath: candidate.path).lastPathComponent.contains(".ndjson")
+    return isEmpty ? SampleFile(format: .changeFeed, file.content) : nil
+  }
+
+  public var road: SampleRoad { .file }
+
+  public func read(
+    _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
+    deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try read(progress: progress, deliver: deliver)
+  }
 
   /// Reads the file once, in constant memory, on a thread of its own. Blocks: call it on a thread of your own.
   ///

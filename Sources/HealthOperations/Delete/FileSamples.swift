@@ -18,6 +18,7 @@ struct FileSamples: Sendable {
   private let source: ImportFile
   private let progress: any ProgressObserver
   private let exports: [Surveyed]
+  private let reading: ReadingOptions
 
   /// Whether it is an Apple Health export.
   var isExport: Bool { !exports.isEmpty }
@@ -36,6 +37,7 @@ struct FileSamples: Sendable {
       }
     }
     exports = surveyed
+    reading = try await ReadingOptions(in: store)
   }
 
   private static func survey(
@@ -61,16 +63,7 @@ struct FileSamples: Sendable {
     switch source {
     case .appleHealth:
       for one in exports { try forEach(of: one, work, isCancelled, deliver) }
-    case .samples(let file):
-      try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
-    case .healthAppTransfer(let file):
-      try forEach(work, isCancelled, bytes: file.totalBytes, deliver) { try file.read(progress: $0, deliver: $1) }
-    case .healthPush(let folder):
-      try forEach(work, isCancelled, bytes: folder.totalBytes, deliver) {
-        try folder.read(repairsUnits: false, progress: $0, deliver: $1)
-      }
-    case .healthAutoExport(let file):
-      try forEach(work, isCancelled, bytes: file.workBytes, deliver) { try file.read(progress: $0, deliver: $1) }
+    case .samples(let file): try forEach(of: file, work, isCancelled, deliver)
     }
   }
 
@@ -100,17 +93,16 @@ struct FileSamples: Sendable {
   }
 
   private func forEach(
-    _ work: ProgressStage.Work, _ isCancelled: @escaping () -> Bool, bytes: Int64,
-    _ deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void,
-    _ read: SampleFileImport.Reading
+    of file: any RecordFormat, _ work: ProgressStage.Work, _ isCancelled: @escaping () -> Bool,
+    _ deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void
   ) throws {
-    let stage = stage(work, bytes: bytes)
+    let stage = stage(work, bytes: file.workBytes)
     defer { stage.finish() }
     let progress = { (bytes: Int64) in
       if isCancelled() { throw CancellationError() }
       stage.update(items: 0, bytes: Int(bytes))
     }
-    _ = try read(progress) { try Self.deliver($0.changes, [], $0.readings, to: deliver) }
+    _ = try file.read(reading, progress: progress) { try Self.deliver($0.changes, [], $0.readings, to: deliver) }
   }
 
   private func stage(_ work: ProgressStage.Work, bytes: Int64) -> any StageObserver {

@@ -20,13 +20,14 @@ public struct ImportOptions: Hashable, Sendable {
   public var asOf: Timestamp?
   /// Whether numbers in files by type and day that hpeer did not write are HealthPush's, six of whose units are wrong.
   public var repairsUnits = false
+  /// The zone of times that come without one. `nil` for what the file says, and where it says nothing for the home zone.
+  public var zone: TimeZone?
 
   /// Deletes nothing, and takes in what is another person's only after a yes.
   public init() {}
 }
 
-/// Takes a file of samples into a store: one Apple Health export or several, hpeer's own formats, those of
-/// Health Auto Export and HealthAppTransfer.
+/// Takes a file of samples into a store: one Apple Health export or several, or any other ``RecordFormat``.
 ///
 /// ```swift
 /// func importFile(at path: String, into store: HealthStore) async throws {
@@ -101,47 +102,33 @@ public struct ImportOperation: Sendable {
     let lock = try await onThread { isCancelled in try store.imports.hold(unless: isCancelled) }
     defer { withExtendedLifetime(lock) {} }
     let policy = ImportPolicy(store: store, options: options, confirm: confirm)
-    let (asOf, repairsUnits) = (options.asOf, options.repairsUnits)
     return switch source {
     case .appleHealth(let exports):
       try await AppleExportSeries(exports: exports, name: name, store: store, policy: policy, progress: progress).run()
     case .samples(let file):
       try await SampleFileImport(
-        store: store, name: name, totalBytes: file.workBytes, policy: policy, progress: progress
-      ) {
-        try file.personReadings(progress: $0)
-      } reading: {
-        try file.read(progress: $0, deliver: $1)
-      }.run()
-    case .healthAppTransfer(let file):
-      try await SampleFileImport(
-        store: store, name: name, road: .healthAppTransfer, totalBytes: file.totalBytes, policy: policy,
+        file: file, reading: try await options.reading(in: store), name: name, store: store, policy: policy,
         progress: progress
-      ) { _ in
-        // It does not say.
-        PersonReadings()
-      } reading: {
-        try file.read(progress: $0, deliver: $1)
-      }.run()
-    case .healthPush(let folder):
-      try await SampleFileImport(
-        store: store, name: name, totalBytes: folder.totalBytes, policy: policy, progress: progress
-      ) {
-        try folder.personReadings(progress: $0)
-      } reading: {
-        try folder.read(repairsUnits: repairsUnits, progress: $0, deliver: $1)
-      }.run()
-    case .healthAutoExport(let file):
-      try await SampleFileImport(
-        store: store, name: name, road: .healthAutoExport, totalBytes: file.workBytes, policy: policy,
-        progress: progress
-      ) { _ in
-        // It does not say.
-        PersonReadings()
-      } reading: {
-        try file.read(asOf: asOf, progress: $0, deliver: $1)
-      }.run()
+      ).run()
     }
+  }
+}
+
+extension ImportOptions {
+  /// What is said to the reader of a file.
+  fileprivate func reading(in store: HealthStore) async throws -> ReadingOptions {
+    var reading = try await ReadingOptions(in: store)
+    (reading.asOf, reading.repairsUnits, reading.zone) = (asOf, repairsUnits, zone)
+    return reading
+  }
+}
+
+extension ReadingOptions {
+  /// Of a file about which nothing is known but whose record it goes to.
+  init(in store: HealthStore) async throws {
+    self.init()
+    let chosen = try await store.settings.current().homeZone
+    homeZone = chosen.flatMap(TimeZone.init(identifier:)) ?? .current
   }
 }
 

@@ -6,35 +6,26 @@ import OperatingSystem
 
 /// Moves a file of samples that is not Apple's into the store, a transaction a batch.
 struct SampleFileImport: Sendable {
-  typealias Reading =
-    @Sendable (
-      _ progress: @escaping (Int64) throws -> Void, _ deliver: @escaping (SampleBatch) throws -> Void
-    ) throws -> ImportReport
-
-  let store: HealthStore
+  let file: any RecordFormat
+  let reading: ReadingOptions
   let name: String
-  var road = SampleRoad.file
-  /// What reading it reports as progress when it is done.
-  let totalBytes: Int64
+  let store: HealthStore
   let policy: ImportPolicy
   let progress: any ProgressObserver
-  /// Whose the samples are.
-  let person: @Sendable (_ progress: @escaping (Int64) throws -> Void) throws -> PersonReadings
-  let reading: Reading
 
   func run() async throws -> ImportResult {
-    let readings = try await onThread { isCancelled in
-      try self.person { _ in
+    let readings = try await onThread { [file] isCancelled in
+      try file.personReadings { _ in
         if isCancelled() { throw CancellationError() }
       }
     }
     let person = readings.person
     let (admission, wasConfirmed) = try await policy.admit(person)
-    let stage = progress.begin(ProgressStage(.importing, totalBytes: Int(totalBytes)))
+    let stage = progress.begin(ProgressStage(.importing, totalBytes: Int(file.workBytes)))
     defer { stage.finish() }
     let (result, id) = try await onThread { isCancelled in
       let writer = try ImportWriter(
-        store, named: name, confirmed: wasConfirmed ? person : nil, road: road, isCancelled: isCancelled)
+        store, named: name, confirmed: wasConfirmed ? person : nil, road: file.road, isCancelled: isCancelled)
       writer.admit(admission)
       var read: [SampleType: Int] = [:]
       var (records, readings) = (0, readings)
@@ -50,7 +41,7 @@ struct SampleFileImport: Sendable {
         records += batch.count
         read.merge(batch.countsByType, uniquingKeysWith: +)
       }
-      let report = try reading(progress, deliver)
+      let report = try file.read(reading, progress: progress, deliver: deliver)
       return (
         ImportResult(report: report, summary: writer.summary, read: read, mergedPersons: wasConfirmed), writer.id
       )

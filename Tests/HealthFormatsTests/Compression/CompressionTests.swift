@@ -157,7 +157,7 @@ import ZstandardFrames
     let samples = maker.samples(500)
     for format in SampleFileTests.formats {
       let path = try folder.write(Self.compressed(SampleText(samples, format).bytes, compression), to: "any name")
-      guard case .samples(let file) = try ImportFile.recognise(path) else {
+      guard case .samples(let file as SampleFile) = try ImportFile.recognise(path) else {
         Issue.record("\(format)")
         continue
       }
@@ -172,7 +172,7 @@ import ZstandardFrames
     }
     let metrics = #"{"data":{"metrics":[{"name":"step_count","units":"count","data":[]}]}}"#
     guard
-      case .healthAutoExport(let file) = try ImportFile.recognise(
+      case .samples(let file as HealthAutoExport) = try ImportFile.recognise(
         try folder.write(Self.compressed(Array(metrics.utf8), compression), to: "hae"))
     else { throw ImportError.noSuchFile(path: "hae") }
     #expect(try file.read { _ in }.isComplete)

@@ -77,12 +77,13 @@ import Testing
       var text = SampleText()
       _ = try text.write(fhir: SampleMaker.catalogue, form)
       #expect(
-        SampleFileKind(Array(text.bytes.prefix(4096))) == .samples(form == .bundle ? .fhirBundle : .fhirResources))
+        SampleFile.Format(FileHead(Array(text.bytes.prefix(4096))))
+          == (form == .bundle ? .fhirBundle : .fhirResources))
       let file = SampleFile(format: form == .bundle ? .fhirBundle : .fhirResources, bytes: text.bytes)
       #expect(try file.person()[.dateOfBirth] == "1986-05-17")
       #expect(try file.person()[.bloodType] == "HKBloodTypeONegative")
     }
     #expect(
-      SampleFileKind(Array("{\n  \"id\": \"a\",\n  \"resourceType\" : \"Patient\"}".utf8)) == .samples(.fhirResources))
+      SampleFile.Format(FileHead(Array("{\n  \"id\": \"a\",\n  \"resourceType\" : \"Patient\"}".utf8))) == .fhirResources)
   }
 }

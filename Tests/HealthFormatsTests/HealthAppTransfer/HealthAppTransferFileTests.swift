@@ -86,7 +86,9 @@ struct HealthAppTransferReading {
   @Test func itIsRecognisedByItsContent() throws {
     let folder = try TemporaryFolder()
     func form(_ text: String) throws -> HealthAppTransferFile.Form? {
-      guard case .healthAppTransfer(let file) = try ImportFile.recognise(try folder.write(Array(text.utf8), to: "f"))
+      guard
+        case .samples(let file as HealthAppTransferFile) = try ImportFile.recognise(
+          try folder.write(Array(text.utf8), to: "f"))
       else { return nil }
       return file.form
     }

@@ -129,7 +129,7 @@ struct HealthPushFolderTests {
     try write("x", to: "v1/steps/notes.txt")
     #expect(HealthPushFolder(at: directory.path) == nil)
     try write("", to: "v1/steps/2026/04/09/data.jsonl")
-    guard case .healthPush(let folder) = try ImportFile.recognise(directory.path) else {
+    guard case .samples(let folder as HealthPushFolder) = try ImportFile.recognise(directory.path) else {
       Issue.record("not recognised")
       return
     }

@@ -14,10 +14,10 @@ import Testing
   private func name(_ bytes: [UInt8]) throws -> String {
     switch try ImportFile.recognise(try folder.write(bytes, to: "any name")) {
     case .appleHealth: "apple"
-    case .samples(let file): "\(file.format)"
-    case .healthAutoExport: "hae"
-    case .healthAppTransfer(let file): "hat \(file.form)"
-    case .healthPush: "healthPush"
+    case .samples(let file as SampleFile): "\(file.format)"
+    case .samples(is HealthAutoExport): "hae"
+    case .samples(let file as HealthAppTransferFile): "hat \(file.form)"
+    case .samples(let file): "\(type(of: file))"
     }
   }
 

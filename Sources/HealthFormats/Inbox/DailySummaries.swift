@@ -1,20 +1,33 @@
 import Foundation
 import HealthModel
 
-/// Reads P247's `{"data":[{"date":…,"timezone":…,"metrics":{},"sleep":{},"workouts":[]}]}`.
+/// P247's `{"data":[{"date":…,"timezone":…,"metrics":{},"sleep":{},"workouts":[]}]}`.
 ///
 /// Its numbers are of whole days, and so have types of their own: `p247.` and the key, such as `p247.step_count`. The
 /// newest reading of a day replaces older ones. A night keeps its members as they are, for they do not add up to its total.
-enum DailySummaryReader {
+struct DailySummaries: InboxFormat {
+  static let format = InboxBody.Format.dailySummary
+  static let road = SampleRoad.unknown
   static let sourceName = "P247"
   static let payloadKind = "dailySummary"
   private static let longestKey = 128
 
-  static func read(
-    _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
+  private let content: [UInt8]
+
+  init?(_ body: InboxCandidate) {
+    guard body.arrays.contains("data") else { return nil }
+    content = body.content
+  }
+
+  static func healthKit(_ type: SampleType) -> SampleType? {
+    name(of: type, after: "p247.").flatMap { DailySummaryMetric.known[$0]?.type }
+  }
+
+  func read(
+    period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     try InboxElements.read(content, under: "data", deliver: deliver) { day, weight, collector, line in
-      try add(day, weight: weight, now: now, to: &collector, line: line)
+      try Self.add(day, weight: weight, now: now, to: &collector, line: line)
     }
   }
 

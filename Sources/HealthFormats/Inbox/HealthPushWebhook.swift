@@ -1,20 +1,38 @@
 import Foundation
 import HealthModel
 
-/// Reads what HealthPush sends to Home Assistant: one rounded number of each type, for an instant or a day.
+/// What HealthPush sends to Home Assistant: one rounded number of each type, for an instant or a day. Its object has `metrics`
+/// beside `device_name`.
 ///
 /// Such a number has lost digits, its source and its companions, so it is not the sample of HealthKit whose UUID some have: it has
 /// a type of its own, `healthpush.` and the metric, and a newer reading of the same time replaces it.
-enum HealthPushWebhookReader {
+struct HealthPushWebhook: InboxFormat {
+  static let format = InboxBody.Format.healthPush
+  static let road = SampleRoad.unknown
   static let sourceName = "HealthPush"
   private static let longestName = 128
   private static let longestUnit = 64
 
-  static func read(
-    _ content: [UInt8], now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
+  private let content: [UInt8]
+
+  init?(_ body: InboxCandidate) {
+    guard Self.isOne(body) else { return nil }
+    content = body.content
+  }
+
+  static func isOne(_ body: InboxCandidate) -> Bool {
+    body.arrays.contains("metrics") && body.members.contains("device_name")
+  }
+
+  static func healthKit(_ type: SampleType) -> SampleType? {
+    name(of: type, after: "healthpush.").flatMap { HealthPushMetric.identifiers[$0] }.map { SampleType($0) }
+  }
+
+  func read(
+    period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     try InboxElements.read(content, under: "metrics", deliver: deliver) { metric, weight, collector, line in
-      try add(metric, weight: weight, now: now, to: &collector, line: line)
+      try Self.add(metric, weight: weight, now: now, to: &collector, line: line)
     }
   }
 

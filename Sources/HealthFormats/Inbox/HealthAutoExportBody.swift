@@ -1,0 +1,24 @@
+import HealthModel
+
+/// What Health Auto Export sends.
+struct HealthAutoExportBody: InboxFormat {
+  static let format = InboxBody.Format.healthAutoExport
+  static let road = SampleRoad.healthAutoExport
+
+  static func healthKit(_ type: SampleType) -> SampleType? {
+    name(of: type, after: "hae.").flatMap(AutoExportMetrics.type)
+  }
+
+  private let content: [UInt8]
+
+  init?(_ body: InboxCandidate) {
+    guard HealthAutoExport.isJSON(body.head) else { return nil }
+    content = body.content
+  }
+
+  func read(
+    period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    try HealthAutoExport(bytes: content).read(asOf: now, period: period, deliver: deliver)
+  }
+}
