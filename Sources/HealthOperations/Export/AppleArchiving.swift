@@ -4,9 +4,22 @@ import HealthModel
 import HealthStore
 import Synchronization
 
+extension ExportFormat {
+  /// As the Health app writes it, with the files beside the XML, zipped as the Health app shares it.
+  public static let appleArchive = ExportFormat(
+    "apple-zip", suffix: "zip", lack: "Apple's export has no element", takes: .offset
+  ) { exporting, content in
+    let (exported, offset) = (content.exported, content.options.offset)
+    return try await exporting.writeAppleArchive(
+      AppleExportWriter(exportDate: exported, offset: offset), exported: exported, offset: offset)
+  }
+}
+
 extension Exporting {
   /// A zip file as the Health app shares it: the files beside the XML first, and then the XML, which names them.
-  func run(archive writer: AppleExportWriter, exported: Timestamp, offset: Int) async throws -> ExportSummary {
+  fileprivate func writeAppleArchive(
+    _ writer: AppleExportWriter, exported: Timestamp, offset: Int
+  ) async throws -> ExportSummary {
     try await writing {
       let archive = AppleArchive(output, exported: exported)
       var files = AppleSideFiles(self, archive, exported: exported, offset: offset)

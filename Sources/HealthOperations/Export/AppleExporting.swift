@@ -1,9 +1,19 @@
 import HealthFormats
 import HealthModel
 
+extension ExportFormat {
+  /// As the Health app writes it.
+  public static let appleXML = ExportFormat(
+    "apple-xml", suffix: "xml", lack: "Apple's export has no element", takes: .offset
+  ) { exporting, content in
+    try await exporting.writeAppleXML(
+      AppleExportWriter(exportDate: content.exported, offset: content.options.offset))
+  }
+}
+
 extension Exporting {
   /// The XML alone.
-  func run(_ writer: AppleExportWriter) async throws -> ExportSummary {
+  fileprivate func writeAppleXML(_ writer: AppleExportWriter) async throws -> ExportSummary {
     try await writing {
       try await write(writer, try await reader.routes(), beside: nil) { try await flush(&$0) }
     }

@@ -1,9 +1,18 @@
 import HealthFormats
 import HealthModel
 
+extension ExportFormat {
+  /// JSON of the app Health Auto Export, version 2, with a point for each sample.
+  public static let healthAutoExport = ExportFormat(
+    "health-auto-export", suffix: "json", lack: "Health Auto Export has no place", takes: .offset
+  ) { exporting, content in
+    try await exporting.writeAutoExport(HealthAutoExportWriter(offset: content.options.offset))
+  }
+}
+
 extension Exporting {
   /// Type by type, and workouts last, with the points of their routes.
-  func run(_ writer: HealthAutoExportWriter) async throws -> ExportSummary {
+  fileprivate func writeAutoExport(_ writer: HealthAutoExportWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer
       var bytes: [UInt8] = []

@@ -5,68 +5,6 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// How samples are written to a file; the raw value is what people and the audit log call it.
-public enum ExportFormat: String, Hashable, Sendable, CaseIterable {
-  /// hpeer's own format, which it can import again, in JSON.
-  case json
-  /// The change feed in lines, which has all that the store holds: deletions, too, and what is hidden behind others.
-  case ndjson
-  /// hpeer's own format in CSV (RFC 4180).
-  case csv
-  /// As the Health app writes it.
-  case appleXML = "apple-xml"
-  /// The same with the files beside it, zipped as the Health app shares it.
-  case appleArchive = "apple-zip"
-  /// JSON of the app HealthAppTransfer, version 1: an array of samples.
-  case transferJSON1 = "hat-json-v1"
-  /// Its version 2: samples by their types.
-  case transferJSON2 = "hat-json-v2"
-  /// Its table.
-  case transferCSV = "hat-csv"
-  /// Routes of workouts as tracks, with the heart rate (GPX 1.1).
-  case gpx
-  /// Workouts as events of a calendar (RFC 5545).
-  case calendar = "ics"
-  /// JSON of the app Health Auto Export, version 2, with a point for each sample.
-  case healthAutoExport = "health-auto-export"
-  /// Tables as the program healthkit-to-sqlite makes them of Apple's export.
-  case sqlite
-  /// Numbers of types by hours, days, weeks, months or years, as a table.
-  case statisticsCSV = "statistics-csv"
-  /// The same in JSON.
-  case statisticsJSON = "statistics-json"
-  /// One bundle of FHIR R4 resources, in JSON.
-  case fhirBundle = "fhir"
-  /// FHIR R4 resources in lines, as Bulk Data has them.
-  case fhirLines = "fhir-ndjson"
-}
-
-extension ExportFormat {
-  /// What a file is whose name ends so, without the dot and in lower case; `nil` where that says nothing.
-  public init?(suffix: String) {
-    switch suffix {
-    case "jsonl": self = .ndjson
-    case "sqlite", "sqlite3": self = .sqlite
-    default:
-      guard let format = Self.allCases.first(where: { $0.suffix == suffix }) else { return nil }
-      self = format
-    }
-  }
-
-  /// Of a file in it, without the dot.
-  public var suffix: String {
-    switch self {
-    case .json, .transferJSON1, .transferJSON2, .healthAutoExport, .statisticsJSON, .fhirBundle: "json"
-    case .csv, .transferCSV, .statisticsCSV: "csv"
-    case .appleXML: "xml"
-    case .appleArchive: "zip"
-    case .sqlite: "db"
-    case .fhirLines: "ndjson"
-    case .ndjson, .gpx, .calendar: rawValue
-    }
-  }
-}
-
 /// Writes samples of a store to a file or stream, in constant memory.
 ///
 /// ```swift
@@ -86,35 +24,24 @@ public struct ExportOperation: Sendable {
   /// Which samples are written.
   public let filter: SampleFilter
   private let compression: FileCompression?
-  private let offset: Int
-  private let defusesFormulas: Bool
-  private let statistics: StatisticsForm?
-  private let fhir: FHIROptions
+  private let options: ExportOptions
   private let progress: any ProgressObserver
 
   /// - Parameters:
   ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - compression: of each file as a whole, or of the stream; never of ``ExportFormat/sqlite``.
-  ///   - offset: from UTC, in seconds, of all dates of ``ExportFormat/appleXML``, ``ExportFormat/appleArchive``,
-  ///     ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``; the others say each sample's own.
-  ///   - statistics: what ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON`` hold; without it, days in UTC.
-  ///   - defusesFormulas: of ``ExportFormat/transferCSV``: no text begins as a spreadsheet's formulas do.
-  ///   - fhir: of ``ExportFormat/fhirBundle`` and ``ExportFormat/fhirLines``.
+  ///   - compression: of each file as a whole, or of the stream; never of a format that is no stream
+  ///     (``ExportFormat/isStream``).
+  ///   - options: those that the format does not have are passed over.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
-    compression: FileCompression? = nil, offset: Int = 0, defusesFormulas: Bool = false,
-    statistics: StatisticsForm? = nil,
-    fhir: FHIROptions = FHIROptions(),
+    compression: FileCompression? = nil, options: ExportOptions = ExportOptions(),
     progress: any ProgressObserver = NoProgress()
   ) {
     self.format = format
     self.destination = destination
     self.filter = filter
     self.compression = compression
-    self.offset = offset
-    self.defusesFormulas = defusesFormulas
-    self.statistics = statistics
-    self.fhir = fhir
+    self.options = options
     self.progress = progress
   }
 
@@ -124,8 +51,7 @@ public struct ExportOperation: Sendable {
     let plan = try await reader.plan()
     let stage = progress.begin(ProgressStage(.exporting, totalItems: plan.samples))
     defer { stage.finish() }
-    if format == .sqlite {
-      // SQLite writes it in whatever order.
+    if !format.isStream {
       guard case .file = destination, compression == nil else { throw ExportError.needsFile(format) }
     }
     var summary: ExportSummary
@@ -152,7 +78,7 @@ public struct ExportOperation: Sendable {
     try await recordStart(in: reader.store)
     var exporting = Exporting(reader: reader, plan: plan, output: output(sink), stage: stage)
     exporting.file = sink as? OutputFile
-    return try await write(exporting, .now)
+    return try await format.write(exporting, content(exported: .now))
   }
 
   private func write(
@@ -161,14 +87,14 @@ public struct ExportOperation: Sendable {
   ) async throws -> ExportSummary {
     do {
       try await recordStart(in: reader.store)
-      let now = Timestamp.now
+      let content = content(exported: .now)
       let suffix = ([format.suffix] + (compression.map { [$0.rawValue] } ?? [])).joined(separator: ".")
       var summary = ExportSummary()
-      for part in try await ExportParts(reader, plan, isFeed: format == .ndjson).divided(split) {
+      for part in try await ExportParts(reader, plan, isFeed: format.isFeed).divided(split) {
         let file = try folder.file("\(part.name).\(suffix)")
         let exporting = Exporting(
           reader: part.reader, plan: part.plan, output: output(file), stage: stage, keepsEmpty: false)
-        summary.add(try await write(exporting, now))
+        summary.add(try await format.write(exporting, content))
       }
       summary.files = try await onThread { _ in try folder.finish() }
       return summary
@@ -178,28 +104,8 @@ public struct ExportOperation: Sendable {
     }
   }
 
-  /// Writes one file.
-  private func write(_ exporting: Exporting, _ now: Timestamp) async throws -> ExportSummary {
-    switch format {
-    case .json: try await exporting.run(SampleJSONWriter(exported: now))
-    case .csv: try await exporting.run(SampleCSVWriter())
-    case .ndjson: try await exporting.run(ChangeFeedWriter())
-    case .transferJSON1: try await exporting.run(selective: transfer(.json1, now))
-    case .transferJSON2: try await exporting.run(selective: transfer(.json2, now))
-    case .transferCSV: try await exporting.run(selective: transfer(.csv, now))
-    case .gpx: try await exporting.run(GPXWriter(exported: now), withHeartRates: filter.passes(Exporting.heartRate))
-    case .calendar: try await exporting.run(selective: WorkoutCalendarWriter())
-    case .appleXML: try await exporting.run(AppleExportWriter(exportDate: now, offset: offset))
-    case .appleArchive:
-      try await exporting.run(
-        archive: AppleExportWriter(exportDate: now, offset: offset), exported: now, offset: offset)
-    case .fhirBundle: try await exporting.run(fhir.writer(.bundle, exported: now, of: exporting.reader.store))
-    case .fhirLines: try await exporting.run(fhir.writer(.lines, exported: now, of: exporting.reader.store))
-    case .healthAutoExport: try await exporting.run(HealthAutoExportWriter(offset: offset))
-    case .sqlite: try await exporting.run(HealthKitTables(offset: offset))
-    case .statisticsCSV, .statisticsJSON:
-      try await exporting.run(statistics ?? .daysInUTC, isJSON: format == .statisticsJSON)
-    }
+  private func content(exported: Timestamp) -> ExportContent {
+    ExportContent(filter: filter, options: options, exported: exported)
   }
 
   private func output(_ sink: any ExportSink) -> OutputQueue {
@@ -211,24 +117,11 @@ public struct ExportOperation: Sendable {
     if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
   }
 
-  /// Of formats that are about some types only, these: the others are not missing in them.
+  /// Of a format that is about some types only, these: the others are not missing in it.
   private var scope: SampleFilter {
     var scope = filter
-    switch format {
-    case .gpx:
-      // Who names workouts means their routes.
-      scope.types = filter.passes(.workout) || filter.passes(.workoutRoute) ? [.workoutRoute] : []
-    case .calendar: scope.types = filter.passes(.workout) ? [.workout] : []
-    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
-      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON, .fhirBundle, .fhirLines:
-      break
-    }
+    if let subject = format.subject { scope.types = subject.written(from: filter) }
     return scope
-  }
-
-  private func transfer(_ form: HealthAppTransferWriter.Form, _ now: Timestamp) -> HealthAppTransferWriter {
-    HealthAppTransferWriter(
-      form, exported: now, range: (filter.earliest, filter.end), defusesFormulas: defusesFormulas)
   }
 
   private var detail: [String: String] {

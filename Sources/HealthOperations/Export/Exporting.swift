@@ -1,9 +1,8 @@
-import HealthFormats
 import HealthModel
-import HealthStore
 import OperatingSystem
 
-/// Moves samples from the store into one file, in constant memory: a format is a way to do that, in an extension of this.
+/// Moves samples from the store into one file, in constant memory: an ``ExportFormat`` is a way to do that, in an extension of
+/// this.
 struct Exporting: Sendable {
   /// The samples of this file.
   let reader: StoredSampleReader
@@ -15,30 +14,6 @@ struct Exporting: Sendable {
   let stage: any StageObserver
   /// Whether a file is made in which there is nothing; of several, those are left out.
   var keepsEmpty = true
-
-  func run(_ writer: some SampleFileWriter) async throws -> ExportSummary {
-    try await writing {
-      var writer = writer
-      var summary = ExportSummary()
-      var bytes: [UInt8] = []
-      writer.begin(into: &bytes)
-      for type in plan.types {
-        try await reader.codedPages(of: type) { page in
-          do {
-            try writer.append(page, to: &bytes)
-          } catch let error as DecodingError {
-            throw reader.store.damage(error)
-          }
-          try await flush(&bytes)
-          summary.written += page.samples.count
-          stage.advance(items: page.samples.count, bytes: 0)
-        }
-      }
-      writer.end(into: &bytes)
-      try await flush(&bytes)
-      return summary
-    }
-  }
 
   // MARK: The output
 

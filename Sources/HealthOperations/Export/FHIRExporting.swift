@@ -20,9 +20,23 @@ public struct FHIROptions: Hashable, Sendable {
   }
 }
 
+extension ExportFormat {
+  /// One bundle of FHIR R4 resources, in JSON.
+  public static let fhirBundle = fhir("fhir", suffix: "json", .bundle)
+  /// FHIR R4 resources in lines, as Bulk Data has them.
+  public static let fhirLines = fhir("fhir-ndjson", suffix: "ndjson", .lines)
+
+  private static func fhir(_ name: String, suffix: String, _ form: FHIRWriter.Form) -> ExportFormat {
+    ExportFormat(name, suffix: suffix, lack: "FHIR has no place", takes: .fhir) { exporting, content in
+      try await exporting.writeResources(
+        content.options.fhir.writer(form, exported: content.exported, of: exporting.reader.store))
+    }
+  }
+}
+
 extension Exporting {
   /// The patient, then type by type; the members of blood pressures with these.
-  func run(_ writer: FHIRWriter) async throws -> ExportSummary {
+  fileprivate func writeResources(_ writer: FHIRWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer
       var summary = ExportSummary()

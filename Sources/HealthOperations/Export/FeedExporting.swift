@@ -2,10 +2,17 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
+extension ExportFormat {
+  /// The change feed in lines, which has all that the store holds: deletions, too, and what is hidden behind others.
+  public static let ndjson = ExportFormat("ndjson", suffix: "ndjson", otherSuffixes: ["jsonl"], isFeed: true) {
+    exporting, _ in try await exporting.writeFeed(ChangeFeedWriter())
+  }
+}
+
 extension Exporting {
   /// Along the change feed, so that the file has all that the store holds: deletions, and samples that are hidden behind
   /// others. What happens meanwhile is in it, too.
-  func run(_ writer: ChangeFeedWriter) async throws -> ExportSummary {
+  fileprivate func writeFeed(_ writer: ChangeFeedWriter) async throws -> ExportSummary {
     try await writing {
       var summary = ExportSummary()
       var page = try await page(after: .zero, nil)

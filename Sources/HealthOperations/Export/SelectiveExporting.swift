@@ -1,9 +1,38 @@
 import HealthFormats
 import HealthModel
 
+extension ExportFormat {
+  /// JSON of the app HealthAppTransfer, version 1: an array of samples.
+  public static let transferJSON1 = transfer("hat-json-v1", suffix: "json", .json1)
+  /// Its version 2: samples by their types.
+  public static let transferJSON2 = transfer("hat-json-v2", suffix: "json", .json2)
+  /// Its table.
+  public static let transferCSV = transfer("hat-csv", suffix: "csv", .csv, takes: .formulas)
+
+  private static func transfer(
+    _ name: String, suffix: String, _ form: HealthAppTransferWriter.Form, takes: Options = []
+  ) -> ExportFormat {
+    ExportFormat(name, suffix: suffix, lack: "HealthAppTransfer has no place", takes: takes) { exporting, content in
+      let filter = content.filter
+      return try await exporting.writeSome(
+        HealthAppTransferWriter(
+          form, exported: content.exported, range: (filter.earliest, filter.end),
+          defusesFormulas: content.options.defusesFormulas))
+    }
+  }
+
+  /// Workouts as events of a calendar (RFC 5545).
+  public static let calendar = ExportFormat(
+    "ics", suffix: "ics", subject: Subject(namedBy: [.workout], type: .workout), lack: "a calendar has no date",
+    takes: .workouts
+  ) { exporting, _ in
+    try await exporting.writeSome(WorkoutCalendarWriter())
+  }
+}
+
 extension Exporting {
   /// Type by type; what the format has no place for is counted.
-  func run(selective writer: some SelectiveFileWriter) async throws -> ExportSummary {
+  fileprivate func writeSome(_ writer: some SelectiveFileWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer
       var bytes: [UInt8] = []

@@ -3,11 +3,21 @@ import HealthModel
 import OperatingSystem
 import SQLiteFiles
 
+extension ExportFormat {
+  /// Tables as the program healthkit-to-sqlite makes them of Apple's export. SQLite writes them in whatever order.
+  public static let sqlite = ExportFormat(
+    "sqlite", suffix: "db", otherSuffixes: ["sqlite", "sqlite3"], lack: "healthkit-to-sqlite has no table",
+    isStream: false, takes: .offset
+  ) { exporting, content in
+    try await exporting.writeTables(HealthKitTables(offset: content.options.offset))
+  }
+}
+
 extension Exporting {
   /// Type by type; points of routes come with their workouts, which name them.
   ///
   /// The sink must be a file, and gets no bytes here: SQLite writes it itself, in whatever order.
-  func run(_ tables: HealthKitTables) async throws -> ExportSummary {
+  fileprivate func writeTables(_ tables: HealthKitTables) async throws -> ExportSummary {
     guard let file else { throw ExportError.needsFile(.sqlite) }
     return try await writing {
       let database = try await onTable(file) {

@@ -2,9 +2,20 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
+extension ExportFormat {
+  /// Routes of workouts as tracks, with the heart rate (GPX 1.1). Who names workouts means their routes.
+  public static let gpx = ExportFormat(
+    "gpx", suffix: "gpx", subject: Subject(namedBy: [.workout, .workoutRoute], type: .workoutRoute),
+    lack: "there are no points on Earth", takes: .workouts
+  ) { exporting, content in
+    try await exporting.writeTracks(
+      GPXWriter(exported: content.exported), withHeartRates: content.filter.passes(Exporting.heartRate))
+  }
+}
+
 extension Exporting {
   /// Route by route, each with the activity of its workout and the heart rate of its time, as far as these are asked for, too.
-  func run(_ writer: GPXWriter, withHeartRates: Bool) async throws -> ExportSummary {
+  fileprivate func writeTracks(_ writer: GPXWriter, withHeartRates: Bool) async throws -> ExportSummary {
     try await writing {
       var points = 0
       var bytes: [UInt8] = []
@@ -57,7 +68,7 @@ extension Exporting {
     return rates
   }
 
-  static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
+  fileprivate static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   /// One a second for eleven days, of a route that claims to be longer.
   private static let mostRates = 1_000_000
 }

@@ -94,30 +94,21 @@ struct Export: AsyncParsableCommand {
 
   func validate() throws {
     if split == nil { try ExportName(output).require(format, isNamed: namedFormat != nil) }
-    if format != .statisticsCSV, format != .statisticsJSON,
-      by != nil || shape != nil || fill != nil || weekStart != nil
-    {
+    try require(.statistics, "--by, --shape, --fill and --week-start are", if: statisticsAreMeant)
+    try require(.offset, "--offset is", if: offset != nil)
+    try require(.formulas, "--defuse-formulas is", if: defuseFormulas)
+    try require(.fhir, "--fhir-map and --fhir-subject are", if: fhirMap != nil || fhirSubject != nil)
+    if !format.isStream, output == "-" || split != nil || compression != nil {
       throw ValidationError(
-        "--by, --shape, --fill and --week-start are for --format statistics-csv and statistics-json.")
-    }
-    if offset != nil, ![.appleXML, .appleArchive, .healthAutoExport, .sqlite].contains(format) {
-      throw ValidationError("--offset is for --format apple-xml, apple-zip, health-auto-export and sqlite.")
-    }
-    if format == .sqlite, output == "-" || split != nil || compression != nil {
-      throw ValidationError(
-        "--format sqlite is one file as it is: name it with --output, without --split and --compress.")
+        "--format \(format.rawValue) is one file as it is: name it with --output, without --split and --compress.")
     }
     if output.lowercased().hasSuffix(".zip"), format != .appleXML, format != .appleArchive {
       throw ValidationError("\(output) would be no zip file: that is for --format apple-xml, others have --compress.")
     }
-    if defuseFormulas, format != .transferCSV { throw ValidationError("--defuse-formulas is for --format hat-csv.") }
-    if fhirMap != nil || fhirSubject != nil, ![.fhirBundle, .fhirLines].contains(format) {
-      throw ValidationError("--fhir-map and --fhir-subject are for --format fhir and fhir-ndjson.")
-    }
     if let fhirSubject, !FHIRWriter.isReference(fhirSubject) {
       throw ValidationError("--fhir-subject takes a reference, such as Patient/123.")
     }
-    if let types = selection.set, let needed = format.needed, types.isDisjoint(with: needed) {
+    if let types = selection.set, let needed = format.subject?.namedBy, types.isDisjoint(with: needed) {
       throw ValidationError(
         "--format \(format.rawValue) is about workouts: --types must name \(needed.map(\.shortName).sorted().joined(separator: " or "))."
       )
@@ -126,13 +117,28 @@ struct Export: AsyncParsableCommand {
     if split != nil, output == "-" {
       throw ValidationError("--split writes several files: name a folder with --output.")
     }
-    if split == .workout, format != .gpx, format != .calendar {
-      throw ValidationError("--split workout is for --format gpx and ics: the others do not go by workouts.")
+    if split == .workout, !format.takes.contains(.workouts) {
+      throw ValidationError(
+        "--split workout is for --format \(Self.names(taking: .workouts)): the others do not go by workouts.")
     }
     if split == nil, let suffix = FileCompression(suffixOf: output), let compress, compress != suffix {
       throw ValidationError(
         "\(output) would not be compressed as its name says: leave --compress out, or name it otherwise.")
     }
+  }
+
+  private var statisticsAreMeant: Bool { by != nil || shape != nil || fill != nil || weekStart != nil }
+
+  /// Throws where an option is given to a format that does not have it.
+  private func require(_ option: ExportFormat.Options, _ words: String, if isGiven: Bool) throws {
+    guard isGiven, !format.takes.contains(option) else { return }
+    throw ValidationError("\(words) for --format \(Self.names(taking: option)).")
+  }
+
+  private static func names(taking option: ExportFormat.Options) -> String {
+    let names = ExportFormat.allCases.filter { $0.takes.contains(option) }.map(\.rawValue)
+    guard let last = names.last, names.count > 1 else { return names.joined() }
+    return "\(names.dropLast().joined(separator: ", ")) and \(last)"
   }
 
   func run() async throws {
@@ -147,11 +153,7 @@ struct Export: AsyncParsableCommand {
     let period = try await period.period(in: store)
     let operation = ExportOperation(
       writtenFormat, to: destination(in: period.zone), filter: period.filter(selection.setWithMembers, sources),
-      compression: compression,
-      offset: offset?.seconds ?? period.zone.secondsFromGMT() / 60 * 60, defusesFormulas: defuseFormulas,
-      statistics: try statistics(in: period.zone),
-      fhir: FHIROptions(subject: fhirSubject, map: try fhirMap.map(FHIRMap.standard.overridden(byFile:)) ?? .standard),
-      progress: ProgressBars())
+      compression: compression, options: try options(in: period.zone), progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
       Console.warn("this store cannot be written, so its audit log does not have this export.")
@@ -159,7 +161,7 @@ struct Export: AsyncParsableCommand {
     for (type, count) in summary.omitted.sorted(by: { $0.key < $1.key }) {
       Console.say(
         "Not exported: \(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)), for "
-          + "which \(format.place).")
+          + "which \(format.lack).")
     }
     if summary.partial > 0, writtenFormat == .appleArchive {
       Console.say(
@@ -204,10 +206,16 @@ struct Export: AsyncParsableCommand {
     case type, month, workout
   }
 
-  private func statistics(in zone: TimeZone) throws -> StatisticsForm {
-    StatisticsForm(
+  private func options(in zone: TimeZone) throws -> ExportOptions {
+    var options = ExportOptions()
+    options.offset = offset?.seconds ?? zone.secondsFromGMT() / 60 * 60
+    options.defusesFormulas = defuseFormulas
+    options.statistics = StatisticsForm(
       by: by ?? .day, in: try ZoneRules(zone), weekStartsOnSunday: weekStart == .sunday, shape: shape ?? .long,
       fillsGaps: fill != nil)
+    options.fhir = FHIROptions(
+      subject: fhirSubject, map: try fhirMap.map(FHIRMap.standard.overridden(byFile:)) ?? .standard)
+    return options
   }
 
   private struct StandardOutput: ExportSink {
@@ -221,29 +229,5 @@ extension FileCompression: ExpressibleByArgument {}
 extension StatisticsForm.Shape: ExpressibleByArgument {}
 
 extension ExportFormat: ExpressibleByArgument {
-  /// One of these types has to be among those that were asked for.
-  fileprivate var needed: Set<SampleType>? {
-    switch self {
-    case .gpx: [.workout, .workoutRoute]
-    case .calendar: [.workout]
-    case .json, .ndjson, .csv, .appleXML, .appleArchive, .transferJSON1, .transferJSON2, .transferCSV,
-      .healthAutoExport, .sqlite, .statisticsCSV, .statisticsJSON, .fhirBundle, .fhirLines:
-      nil
-    }
-  }
-
-  /// What it lacks for a sample that it cannot hold.
-  fileprivate var place: String {
-    switch self {
-    case .appleXML, .appleArchive: "Apple's export has no element"
-    case .gpx: "there are no points on Earth"
-    case .calendar: "a calendar has no date"
-    case .transferJSON1, .transferJSON2, .transferCSV: "HealthAppTransfer has no place"
-    case .healthAutoExport: "Health Auto Export has no place"
-    case .statisticsCSV, .statisticsJSON: "there are no statistics"
-    case .sqlite: "healthkit-to-sqlite has no table"
-    case .fhirBundle, .fhirLines: "FHIR has no place"
-    case .json, .ndjson, .csv: "there is no place"
-    }
-  }
+  public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }

@@ -21,7 +21,7 @@ import Testing
   private func written(_ home: TestHome, filter: SampleFilter = .everything) async throws -> (String, ExportSummary) {
     let path = folder.path("\(UUID().uuidString).zip")
     let operation = ExportOperation(
-      .appleArchive, to: .file(path: path, replaces: false), filter: filter, offset: 7200)
+      .appleArchive, to: .file(path: path, replaces: false), filter: filter, options: .with { $0.offset = 7200 })
     return (path, try await operation.run(from: home.store))
   }
 

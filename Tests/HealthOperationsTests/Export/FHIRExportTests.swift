@@ -113,7 +113,8 @@ import Testing
   @Test func theSubjectMayBeElsewhere() async throws {
     let path = folder.path("fhir")
     let operation = ExportOperation(
-      .fhirLines, to: .file(path: path, replaces: true), fhir: FHIROptions(subject: "Patient/123"))
+      .fhirLines, to: .file(path: path, replaces: true),
+      options: .with { $0.fhir = FHIROptions(subject: "Patient/123") })
     _ = try await operation.run(from: home.store)
     let text = try String(contentsOfFile: path, encoding: .utf8)
     #expect(!text.contains(#""resourceType":"Patient""#))

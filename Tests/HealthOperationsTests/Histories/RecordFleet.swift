@@ -276,7 +276,8 @@ final class RecordFleet {
       let path = machines[machine].home.directory.path("view")
       // Without a subject, each store is a patient of its own.
       let operation = ExportOperation(
-        format, to: .file(path: path, replaces: true), fhir: FHIROptions(subject: "Patient/1"))
+        format, to: .file(path: path, replaces: true),
+        options: .with { $0.fhir = FHIROptions(subject: "Patient/1") })
       let summary = try await operation.run(from: store)
       view[format.rawValue] = Self.lines(try String(contentsOfFile: path, encoding: .utf8)) + ["\(summary.written)"]
       if [.json, .csv].contains(format) {

@@ -3,9 +3,22 @@ import HealthAnalysis
 import HealthFormats
 import HealthModel
 
+extension ExportFormat {
+  /// Numbers of types by hours, days, weeks, months or years, as a table.
+  public static let statisticsCSV = statistics("statistics-csv", suffix: "csv", isJSON: false)
+  /// The same in JSON.
+  public static let statisticsJSON = statistics("statistics-json", suffix: "json", isJSON: true)
+
+  private static func statistics(_ name: String, suffix: String, isJSON: Bool) -> ExportFormat {
+    ExportFormat(name, suffix: suffix, lack: "there are no statistics", takes: .statistics) { exporting, content in
+      try await exporting.writeStatistics(content.options.statistics ?? .daysInUTC, isJSON: isJSON)
+    }
+  }
+}
+
 extension Exporting {
   /// Numbers of types instead of their samples: those of `hpeer stats`.
-  func run(_ form: StatisticsForm, isJSON: Bool) async throws -> ExportSummary {
+  fileprivate func writeStatistics(_ form: StatisticsForm, isJSON: Bool) async throws -> ExportSummary {
     try await writing {
       var summary = ExportSummary()
       var types: [SampleType] = []
