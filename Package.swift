@@ -245,7 +245,8 @@ let package = Package(
       exclude: ["Core/Fixtures"]),
     .testTarget(
       name: "HealthFormatsTests",
-      dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport", "ZstandardFrames"]),
+      dependencies: ["HealthAppTransfer", "HealthFormats", "TestSupport", "ZstandardFrames"],
+      exclude: ["Fitbit/Fixtures"]),
     .testTarget(
       name: "PeerProtocolTests",
       dependencies: [

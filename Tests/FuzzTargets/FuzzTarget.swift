@@ -16,7 +16,7 @@ public enum FuzzTarget {
     "home-assistant": homeAssistantMessages, "server-xml": serverXML, "toml-outline": tomlOutline,
     "toml-removal": tomlRemoval,
     "export-fields": exportFields,
-    "digest": digest, "ecg-csv": electrocardiogramFile, "fhir": fhir, "fhir-map": fhirMap, "gpx": gpx,
+    "digest": digest, "ecg-csv": electrocardiogramFile, "fhir": fhir, "fitbit": fitbit, "fhir-map": fhirMap, "gpx": gpx,
     "gzip": gzipFile, "hae-json": haeJSON, "hat-csv": hatCSV,
     "hat-json": hatJSON,
     "hpeer-csv": hpeerCSV,

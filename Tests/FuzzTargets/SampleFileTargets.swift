@@ -138,7 +138,7 @@ extension FuzzTarget {
   }
 
   /// All that reading a file gives.
-  private struct FileReading {
+  struct FileReading {
     var samples: [Sample] = []
     /// Apart, because how many other samples come between them depends on where batches end.
     var readings: [Sample] = []

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What a person may give to import, recognised by its content: names say nothing.
+/// What a person may give to import, recognised by its content: names say nothing, but those in a Fitbit export.
 ///
 /// ```swift
 /// switch try ImportFile.recognise("export.zip") {

@@ -81,7 +81,7 @@ public struct ReadingOptions: Hashable, Sendable {
 enum RecordFormats {
   /// In the order in which they are asked; the first that recognises a file has it.
   static let all: [any RecordFormat.Type] = [
-    HealthPushFolder.self, SampleFile.self, HealthAppTransferFile.self, HealthAutoExport.self,
+    HealthPushFolder.self, FitbitExport.self, SampleFile.self, HealthAppTransferFile.self, HealthAutoExport.self,
   ]
 
   /// - Returns: `nil` of what none of them recognises.

@@ -14,6 +14,8 @@ public enum SampleFileError: Error, Sendable, Equatable {
   case synchronisationFile(path: String)
   /// A table of Health Auto Export: its dates have no offset, and its numbers no sources.
   case autoExportTable(path: String)
+  /// A folder or zip file in which there are exports of several kinds, such as "a Fitbit export".
+  case severalFormats(path: String, formats: [String])
 }
 
 extension SampleFileError: CustomStringConvertible {
@@ -34,6 +36,8 @@ extension SampleFileError: CustomStringConvertible {
     case .autoExportTable(let path):
       "\(path) is a table (CSV) of Health Auto Export, which says neither in which time zone nor from which sources its "
         + "numbers are; export JSON in that app and import that."
+    case .severalFormats(let path, let formats):
+      "\(path) holds \(formats.joined(separator: " and ")); import each by its own path."
     }
   }
 }

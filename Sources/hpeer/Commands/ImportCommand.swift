@@ -15,7 +15,7 @@ struct Import: AsyncParsableCommand {
     abstract: "Read an Apple Health export, or another file of samples, into the store.",
     discussion: """
       PATH is the export.zip that the iPhone made, the export.xml in it, or the unzipped folder; or what `hpeer export` \
-      wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export; or a folder of files by type and day, as the destinations folder, s3 and webdav and \
+      wrote, as JSON, CSV or FHIR; or a saved change feed; or JSON of Health Auto Export; or a Fitbit export (Google Takeout), as a zip or a folder; or a folder of files by type and day, as the destinations folder, s3 and webdav and \
       the app HealthPush write them, or where such a destination of config.toml delivers to, as destination:NAME; or such a \
       bucket, as s3://BUCKET/PREFIX, with the server and the credentials of the environment (AWS_ENDPOINT_URL, AWS_REGION, \
       AWS_ACCESS_KEY_ID, ~/.aws/credentials), or such a WebDAV server, as webdavs://HOST/PATH (WEBDAV_USERNAME, \
@@ -42,6 +42,7 @@ struct Import: AsyncParsableCommand {
         hpeer import --undo --dry-run
         hpeer import destination:backup
         hpeer import s3://my-health/ada
+        hpeer import takeout-20251103T000000Z-1-001.zip --zone America/New_York
         hpeer import HealthAutoExport-2024-01-01-2024-03-31.json --as-of 2024-04-01
       """)
 
@@ -165,6 +166,7 @@ struct Import: AsyncParsableCommand {
     options.mergesPersons = mergePerson
     options.isDryRun = dryRun
     options.repairsUnits = repairUnits
+    options.zone = zone.isNamed ? zone.timeZone : nil
     options.asOf = asOf?.bound.start(in: zone.timeZone, now: .now)
     return options
   }

@@ -18,6 +18,9 @@ struct ZoneOptions: ParsableArguments {
     if zone != nil, utc { throw ValidationError("Give --zone or --utc, not both.") }
   }
 
+  /// Whether a zone was asked for.
+  var isNamed: Bool { utc || zone != nil }
+
   var timeZone: TimeZone { utc ? .gmt : zone?.timeZone ?? .current }
 
   func text(_ instant: Timestamp) -> String { instant.iso8601(in: timeZone) }

@@ -1,0 +1,113 @@
+import Foundation
+import HealthModel
+
+/// An export of a Fitbit account: a folder or zip of Google Takeout, a folder of such zips, the older export of fitbit.com, or one
+/// of their files.
+///
+/// ```swift
+/// func count(_ path: String) throws -> [SampleType: Int] {
+///   guard case .samples(let export as FitbitExport) = try ImportFile.recognise(path) else { return [:] }
+///   var counts: [SampleType: Int] = [:]
+///   _ = try export.read(ReadingOptions(), progress: { _ in }) { counts.merge($0.countsByType, uniquingKeysWith: +) }
+///   return counts
+/// }
+/// ```
+///
+/// What HealthKit has a type for becomes samples of it, with `Fitbit` as their source and an identity that is made of type, time and
+/// source, so that the same day in a later export adds nothing. Most streams are there twice, as JSON and as tables: a table is
+/// read only for days of which the JSON has no row. Files are told by their names, wherever they lie: each family is one list of
+/// numbers, whose name says what they are.
+///
+/// Intraday JSON, exercises and tables are in UTC; sleep, weights and days are in the clock time of the person, whose zone at
+/// that time no file says: see ``ReadingOptions/zone``. Instants of sleep come from `UserSleeps_*.csv` where that has them.
+public struct FitbitExport: RecordFormat {
+  public let path: String
+  private let files: FitbitFiles
+
+  public var road: SampleRoad { .file }
+
+  public var workBytes: Int64 { files.families.reduce(0) { $0 + $1.file.size } }
+
+  public static func recognise(_ candidate: ImportCandidate) throws -> FitbitExport? {
+    guard let files = FitbitFiles(of: candidate) else { return nil }
+    // A folder of downloads may hold both, and neither may be left out in silence.
+    if (try? AppleHealthExport.all(at: candidate.path)) != nil {
+      throw SampleFileError.severalFormats(
+        path: candidate.path, formats: ["an Apple Health export", "a Fitbit export"])
+    }
+    return FitbitExport(path: candidate.path, files: files)
+  }
+
+  public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
+    var readings = PersonReadings()
+    for sample in FitbitProfile(try FitbitContent(files).profile()).characteristics { readings.add(sample) }
+    return readings
+  }
+
+  public func read(
+    _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
+    deliver: @escaping (SampleBatch) throws -> Void
+  ) throws -> ImportReport {
+    let content = FitbitContent(files)
+    let profile = FitbitProfile(try content.profile())
+    var reader = FitbitReader(
+      zone: options.zone ?? profile.zone ?? options.homeZone, collector: SampleCollector(size: 32_000, deliver: deliver)
+    )
+    for sample in profile.characteristics { try reader.collector.add(sample, isReading: true) }
+    reader.noteZone(isSaid: options.zone != nil, isInProfile: profile.zone != nil)
+    if let height = profile.height { reader.weights.heights.append(height) }
+    var bytes: Int64 = 0
+    for (family, file) in files.families {
+      do {
+        try content.read(file) { source in try reader.read(family, source, named: file.name) }
+      } catch is SampleFileError {
+        reader.collector.report.skipped.add("\(file.name) from somewhere on, which cannot be read") { nil }
+      } catch ImportError.damagedZip {
+        reader.collector.report.skipped.add("\(file.name), which is damaged in its zip file") { nil }
+      }
+      bytes += file.size
+      try progress(bytes)
+    }
+    for (name, count) in files.unread {
+      reader.collector.report.skipped.add("Fitbit: files of \(name), which are not read", .init(count: count))
+    }
+    reader.collector.report.isComplete = true
+    return try reader.collector.finish()
+  }
+}
+
+/// What `Profile.csv` says.
+struct FitbitProfile {
+  /// Of today, and likely of the years before.
+  var zone: TimeZone?
+  /// Metres.
+  var height: Double?
+  private var dateOfBirth: String?
+  private var sex: String?
+
+  /// - Parameter row: the fields by their columns.
+  init(_ row: [String: String]) {
+    zone = row["timezone"].flatMap { $0.utf8.count <= 64 ? TimeZone(identifier: $0) : nil }
+    height = row["height"].flatMap(Double.init).map { $0 / 100 }
+    if let date = row["date_of_birth"], date.utf8.count == 10, Timestamp(iso8601: date) != nil { dateOfBirth = date }
+    sex =
+      switch row["gender"] {
+      case "FEMALE": "HKBiologicalSexFemale"
+      case "MALE": "HKBiologicalSexMale"
+      default: nil
+      }
+  }
+
+  /// Whose record it is, in samples.
+  var characteristics: [Sample] {
+    [(Person.Trait.dateOfBirth, dateOfBirth), (.biologicalSex, sex)].compactMap { trait, value in
+      guard let value else { return nil }
+      let epoch = Timestamp(seconds: 0)
+      var sample = Sample(
+        uuid: .undecided, type: trait.type, start: epoch, end: epoch, source: .health,
+        payload: .characteristic(CharacteristicValue(value: value)))
+      sample.uuid = SampleIdentity.uuid(ofReading: sample)
+      return sample
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import HealthModel
+
+/// The files of a Fitbit export, wherever they lie: in a folder and below, in a zip file, or in the zip files of a folder, as Takeout
+/// divides what is large.
+struct FitbitFiles: Sendable {
+  struct File: Sendable {
+    /// Without its folders.
+    var name: String
+    /// With its folders, below what was given.
+    var path: String
+    /// Uncompressed, as it is declared.
+    var size: Int64
+    var place: Place
+  }
+
+  enum Place: Sendable {
+    /// - Parameter isGiven: whether the person named the file itself, which may be a link then.
+    case file(path: String, isGiven: Bool)
+    case zip(path: String, index: Int)
+  }
+
+  /// In the order in which they are read.
+  let families: [(family: FitbitFamily, file: File)]
+  /// How many files there are of what is not read, by its name.
+  private(set) var unread: [String: Int] = [:]
+
+  /// More than a person has in a lifetime.
+  private static let maximumFiles = 500_000
+  private static let maximumDepth = 32
+  private static let maximumFolders = 10_000
+
+  /// `nil` of what holds none.
+  init?(of candidate: ImportCandidate) {
+    var files: [File] = []
+    var others = 0
+    if let file = candidate.file {
+      if ContentKind(file.head.bytes) == .zip {
+        files = Self.inZip(candidate.path)
+      } else if file.content.filePath != nil, Self.isList(file.head) {
+        let name = URL(filePath: candidate.path).lastPathComponent
+        files = [
+          File(name: name, path: name, size: file.content.size, place: .file(path: candidate.path, isGiven: true))
+        ]
+      }
+    } else {
+      (files, others) = Self.inFolder(candidate.path)
+    }
+    var families = files.compactMap { file in
+      FitbitFamily(fileName: file.name).map { (family: $0, file: file) }
+    }
+    guard families.contains(where: { $0.family.isTelling }) else { return nil }
+    let root = Self.root(of: families.filter { $0.family.isTelling }.map(\.file.path))
+    families.removeAll { !$0.file.path.hasPrefix(root) }
+    self.families = families.sorted {
+      ($0.family.rawValue, $0.file.name, $0.file.path) < ($1.family.rawValue, $1.file.name, $1.file.path)
+    }
+    if others > 0 { unread["something else, as zip files"] = others }
+    for file in files where file.path.hasPrefix(root) && FitbitFamily(fileName: file.name) == nil {
+      if let name = Self.familyName(file.name) { unread[name, default: 0] += 1 }
+    }
+  }
+
+  /// Whether a JSON file is a list of numbers or logs; also one without any.
+  private static func isList(_ head: FileHead) -> Bool {
+    guard case .array(let elements, _) = head.form, case .object(let first)? = elements.first else { return false }
+    return first["dateTime"] != nil || first["logId"] != nil
+  }
+
+  /// The folder in which all of them are, with a slash at its end; empty where there is none.
+  private static func root(of paths: [String]) -> String {
+    var common = paths[0].split(separator: "/").dropLast()
+    for path in paths {
+      let folders = path.split(separator: "/").dropLast()
+      common = common.prefix(zip(common, folders).prefix { $0 == $1 }.count)
+    }
+    return common.map { $0 + "/" }.joined()
+  }
+
+  /// `calories` of `calories-2025-11-01.json`, `Daily SpO2` of `Daily SpO2 - 2025-11-01-2025-11-30.csv`; `nil` of what holds no
+  /// numbers.
+  private static func familyName(_ name: String) -> String? {
+    guard name.hasSuffix(".json") || name.hasSuffix(".csv") else { return nil }
+    var stem = name.prefix { $0 != "." }
+    while let last = stem.last, last.isNumber || "-_ ()".contains(last) { stem.removeLast() }
+    return stem.isEmpty ? nil : String(stem)
+  }
+
+  // MARK: Finding
+
+  /// A zip that cannot be read holds none: what is wrong with it, others say.
+  private static func inZip(_ path: String) -> [File] {
+    guard let archive = try? ZipArchive(path: path), let entries = try? archive.entries() else { return [] }
+    return entries.prefix(maximumFiles).enumerated().compactMap { index, entry in
+      let parts = entry.name.split(separator: "/")
+      guard let name = parts.last, !entry.isEncrypted, entry.size > 0, !name.hasPrefix("._"),
+        !parts.contains("__MACOSX")
+      else { return nil }
+      return File(
+        name: String(name), path: entry.name, size: entry.size, place: .zip(path: path, index: index))
+    }
+  }
+
+  /// Symbolic links are not followed: what they lead to was not given to us.
+  ///
+  /// - Returns: the files, and how many zip files there are that have no part of an export in them.
+  private static func inFolder(_ path: String) -> (files: [File], others: Int) {
+    var (files, zips): ([File], [String]) = ([], [])
+    var folders = [(path: path, name: "", depth: 0)]
+    var next = 0
+    while next < min(folders.count, maximumFolders), files.count < maximumFiles {
+      let folder = folders[next]
+      next += 1
+      // One that is closed to us may lie beside it without harm.
+      for name in ((try? DirectoryListing.names(in: folder.path)) ?? []).sorted() where !name.hasPrefix("._") {
+        let file = "\(folder.path)/\(name)"
+        switch DirectoryListing.kind(of: file) {
+        case .folder where folder.depth < maximumDepth && name != "__MACOSX":
+          folders.append((file, "\(folder.name)\(name)/", folder.depth + 1))
+        case .file(let size) where name.hasSuffix(".zip") && size > 0: zips.append(file)
+        case .file(let size) where size > 0:
+          files.append(File(name: name, path: folder.name + name, size: size, place: .file(path: file, isGiven: false)))
+        default: break
+        }
+      }
+    }
+    // Unpacked files beside the zip files that they came from would be read twice.
+    if files.contains(where: isTelling) { return (files, 0) }
+    let parts = zips.map { inZip($0) }
+    let own = parts.filter { $0.contains(where: isTelling) }
+    return (own.flatMap(\.self), parts.count - own.count)
+  }
+
+  private static func isTelling(_ file: File) -> Bool {
+    FitbitFamily(fileName: file.name)?.isTelling == true
+  }
+}
+
+/// Opens the files of an export; zip files stay open. Used by one thread at a time.
+final class FitbitContent {
+  private let files: FitbitFiles
+  private var archives: [String: (archive: ZipArchive, entries: [ZipArchive.Entry])] = [:]
+
+  init(_ files: FitbitFiles) { self.files = files }
+
+  /// - Parameter body: reads what it wants of the file.
+  func read<Result>(_ file: FitbitFiles.File, _ body: (any ByteSource) throws -> Result) throws -> Result {
+    let source: any ByteSource
+    switch file.place {
+    case .file(let path, let isGiven):
+      source = SizedSource(try FileSource(path: path, followsLinks: isGiven), path: path, size: file.size)
+    case .zip(let path, let index):
+      let (archive, entries) = try archive(path)
+      guard entries.indices.contains(index) else { throw ImportError.changedWhileReading(path: path) }
+      source = try archive.source(of: entries[index])
+    }
+    defer { source.close() }
+    return try body(source)
+  }
+
+  private func archive(_ path: String) throws -> (ZipArchive, [ZipArchive.Entry]) {
+    if let open = archives[path] { return open }
+    let archive = try ZipArchive(path: path)
+    let opened = (archive, try archive.entries())
+    archives[path] = opened
+    return opened
+  }
+
+  /// The row of `Profile.csv` by its columns; empty where there is none that can be read.
+  func profile() throws -> [String: String] {
+    guard let file = files.families.first(where: { $0.family == .profile })?.file else { return [:] }
+    return try read(file) { source in
+      var table = FitbitTable(source, path: file.name)
+      return (try? table.next()) ?? [:]
+    }
+  }
+}
+
+/// The rows of a table by the names of its columns.
+struct FitbitTable: ~Copyable {
+  private var scanner: CSVScanner
+  private var columns: [String]?
+
+  init(_ source: any ByteSource, path: String) { scanner = CSVScanner(source: source, path: path) }
+
+  /// `nil` at the end, and for a file that says in words that it has no data.
+  mutating func next() throws -> [String: String]? {
+    if columns == nil { columns = try scanner.row(limit: 64 << 10)?.fields.map(\.text) ?? [] }
+    guard let columns, columns.count > 1, let row = try scanner.row(limit: 64 << 10) else { return nil }
+    return Dictionary(zip(columns, row.fields.map(\.text)), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Of the row that was read last, about.
+  var line: Int { scanner.position.line - 1 }
+}
