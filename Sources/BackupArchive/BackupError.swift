@@ -10,6 +10,8 @@ public enum BackupError: Error, Hashable, Sendable {
   case cutOff
   /// What is in it does not have the checksum that its manifest says.
   case changed(file: String)
+  /// It holds more than one of its kind may: whoever wrote it may not say who this machine is, nor what it does.
+  case unexpected(file: String)
 }
 
 extension BackupError: CustomStringConvertible {
@@ -22,6 +24,8 @@ extension BackupError: CustomStringConvertible {
     case .cutOff: "The backup ends before its end, and nothing of it was used: copy it again, or take another one."
     case .changed(let file):
       "\(file) in the backup is not what was written (its checksum is another), and nothing of it was used: take another backup."
+    case .unexpected(let file):
+      "The backup is not encrypted and holds \(file), which hpeer puts into none of this kind: somebody else made it, and nothing of it was used."
     }
   }
 }

@@ -1,4 +1,6 @@
+import BackupArchive
 import Foundation
+import HealthModel
 import HealthStore
 import OperatingSystem
 import PeerTrust
@@ -21,6 +23,16 @@ struct BackupLayout {
     let folder = String(name[..<slash])
     if Self.folders.contains(folder) { return "\(home.directory)/\(name)" }
     return folder == Self.secrets ? "\(home.configuration)/\(name)" : nil
+  }
+
+  /// Throws `BackupError` for a backup that holds what one of its kind may not. Anybody can have written one that is not
+  /// encrypted: it holds the record and nothing else, whatever its manifest says.
+  static func requireAllowed(_ manifest: BackupManifest, _ protection: BackupReader.Protection) throws(BackupError) {
+    guard protection == .none || manifest.contents == .record else { return }
+    if let file = manifest.files.first(where: { $0.name != HealthStore.fileName }) {
+      throw .unexpected(file: file.name.shortened(toBytes: 200))
+    }
+    guard manifest.contents == .record else { throw .damaged("it says that it is not the record alone") }
   }
 
   /// The files that are there beside the databases. Blocking.

@@ -28,6 +28,8 @@ public enum RestorationRefusal: Error, Hashable, Sendable {
   case noRoom(folder: String, needed: Int64, free: Int64)
   /// The record in the backup is not as hpeer writes it.
   case unsound(String)
+  /// Somebody was asked about what the backup brings, and said no.
+  case declined
 }
 
 /// Puts what a backup holds into a home. All of it is unpacked beside and found to be sound before anything takes its place;
@@ -53,16 +55,22 @@ public struct BackupRestoration: Sendable {
   private let keepsIdentity: Bool
   private let replaces: Bool
   private let progress: any ProgressObserver
+  private let review: Review
+
+  /// Says whether what a backup brings beside the record shall be here.
+  public typealias Review = @Sendable (RestoredPowers) async throws -> Bool
 
   /// - Parameters:
   ///   - keys: none for a backup that is not encrypted.
   ///   - keepsIdentity: without it, only the record is taken: of two machines that both go on, each has its own identity,
   ///     pairings, settings and secrets.
   ///   - replaces: whether what is here is moved aside.
+  ///   - review: asked before anything takes its place, if the backup brings any.
   public init(
     _ path: String, keys: [AgeKey], into home: Home, keepsIdentity: Bool = true, replaces: Bool = false,
-    progress: any ProgressObserver = NoProgress()
+    progress: any ProgressObserver = NoProgress(), review: @escaping Review = { _ in true }
   ) {
+    self.review = review
     self.path = path
     self.keys = keys
     self.home = home
@@ -99,6 +107,10 @@ public struct BackupRestoration: Sendable {
           })
       }
       try await backup.requireSound()
+      if keepsIdentity {
+        let powers = try await RestoredPowers(in: backup.folder)
+        if !powers.isEmpty, try await !review(powers) { throw RestorationRefusal.declined }
+      }
     } catch {
       await onThread { _ in try? FileManager.default.removeItem(atPath: stage) }
       throw Task.isCancelled ? CancellationError() : error

@@ -24,6 +24,7 @@ struct UnpackedBackup: Sendable {
     let reader = try BackupReader(path: path)
     try reader.unlock(keys)
     let manifest = try reader.manifest()
+    try BackupLayout.requireAllowed(manifest, reader.protection)
     try check(manifest)
     guard manifest.files.contains(where: { $0.name == HealthStore.fileName }) else {
       throw BackupError.damaged("it holds no record")
@@ -65,5 +66,7 @@ struct UnpackedBackup: Sendable {
     guard found == manifest.record else {
       throw RestorationRefusal.unsound("It is not the record that the backup says.")
     }
+    // Whoever could read the backup knows its key.
+    if manifest.contents == .record { try await store.renewPositionKey() }
   }
 }

@@ -49,6 +49,7 @@ extension RestorationRefusal: WordedError {
     case .occupied: .usage
     case .noRoom: .other
     case .unsound: .badInput
+    case .declined: .interrupted
     }
   }
 
@@ -60,6 +61,7 @@ extension RestorationRefusal: WordedError {
       "The backup needs \(HumanFormat.bytes(Int(clamping: needed))) in \(folder), and there are \(HumanFormat.bytes(Int(free))): make room."
     case .unsound(let finding):
       "The record in the backup is damaged (\(finding)), so nothing of it was used: take another backup."
+    case .declined: "Nothing was restored: --new-identity takes the record alone."
     }
   }
 }

@@ -82,7 +82,8 @@ struct RestoreCommand: AsyncParsableCommand {
     let lock = try ServeLock(home)
     defer { lock.release() }
     let restoration = BackupRestoration(
-      file, keys: keys, into: home, keepsIdentity: !newIdentity, replaces: replace, progress: ProgressBars())
+      file, keys: keys, into: home, keepsIdentity: !newIdentity, replaces: replace, progress: ProgressBars(),
+      review: { [yes] in try await Self.review($0, yes: yes) })
     let result = try await interruptible("nothing was restored.") { try await restoration.run(holding: lock) }
     let manifest = result.manifest
     let waiting = (result.restoration?.servers.map(\.name) ?? []) + (result.restoration?.clients.map(\.name) ?? [])
@@ -110,6 +111,20 @@ struct RestoreCommand: AsyncParsableCommand {
         "Destinations may have what came after the backup: the next delivery gives the whole record again to \(names).")
     }
     if let restoration = result.restoration { RestorationText.sayWaiting(restoration) }
+  }
+
+  /// Anybody who knows a public key can have made the backup for it.
+  private static func review(_ powers: RestoredPowers, yes: Bool) async throws -> Bool {
+    let parts = [
+      ("programs that are run", powers.programs), ("destinations", powers.destinations),
+      ("machines that may read the record", powers.clients),
+    ]
+    for (what, names) in parts where !names.isEmpty {
+      Console.say(
+        "The backup brings \(what): \(names.map { PlainText.escaped($0, limit: 200) }.joined(separator: "; ")).")
+    }
+    if yes { return true }
+    return try await Prompt.confirm("Are these yours? (--new-identity takes the record alone)")
   }
 
   /// Of two machines with one identity, others talk now to this one and now to that, and believe that it is one.

@@ -323,6 +323,102 @@ import Testing
     #expect(try await again.lockedSince() != nil)
     withExtendedLifetime(folder) {}
   }
+
+  /// Whoever wants to harm a person writes a backup himself, with right checksums.
+  private func forged(
+    _ home: TestHome, _ contents: BackupManifest.Contents, file name: String, for recipients: [AgeRecipient] = []
+  ) async throws -> String {
+    let own = try await backUp(home, unencrypted: true, name: "own")
+    let reader = try BackupReader(path: own)
+    let record = try reader.manifest().record
+    let planted = home.directory.path("planted")
+    try Data("[[automation]]\nname = \"x\"\n".utf8).write(to: URL(filePath: planted))
+    let writer = BackupWriter(
+      [
+        .init(name: name, path: planted),
+        .init(name: HealthStore.fileName, path: "\(home.home.directory)/\(HealthStore.fileName)"),
+      ], for: recipients)
+    let manifest = BackupManifest(
+      created: Date(timeIntervalSince1970: 1_780_000_000), program: "1", contents: contents, record: record,
+      files: try writer.files())
+    let path = home.directory.path("forged")
+    var bytes = Data()
+    try writer.run(manifest) { bytes += $0 }
+    try bytes.write(to: URL(filePath: path))
+    return path
+  }
+
+  @Test(
+    "a backup that is not encrypted brings the record and nothing else, whatever it says of itself",
+    arguments: [BackupManifest.Contents.record, .everything],
+    ["config.toml", "peers.sqlite", "identity/key.pem", "secrets/a", "destinations/x"])
+  func forgeries(contents: BackupManifest.Contents, name: String) async throws {
+    let home = try TestHome()
+    try await home.fill(3)
+    let path = try await forged(home, contents, file: name)
+    let (folder, other) = try emptyHome()
+    await #expect(throws: BackupError.unexpected(file: name)) { try await restore(path, into: other, keys: []) }
+    await #expect(throws: BackupError.unexpected(file: name)) {
+      try await BackupVerification(path, keys: []).run(in: folder.path)
+    }
+    for place in ["config.toml", "peers.sqlite", "identity", "secrets", "destinations", HealthStore.fileName] {
+      #expect(!PrivateFile.exists("\(other.directory)/\(place)"))
+    }
+  }
+
+  @Test("what a backup brings that can do or read something is named, and without a yes nothing is restored")
+  func powers() async throws {
+    let home = try TestHome()
+    try await home.fill(3)
+    _ = try await settle(home)
+    try home.home.editSettings { text in
+      text + """
+        [automation.nightly]
+        when = "time"
+        at = "03:00"
+        do = "command"
+        command = ["/bin/true", "x"]
+        [destination.files]
+        kind = "folder"
+        path = "/tmp/files"
+        """
+    }
+    let path = try await backUp(home)
+    let (_, other) = try emptyHome()
+    let asked = Mutex<RestoredPowers?>(nil)
+    try PrivateFile.makeDirectory(other.directory)
+    let lock = try ServeLock(other)
+    defer { lock.release() }
+    let restoration = BackupRestoration(path, keys: [key], into: other) { powers in
+      asked.withLock { $0 = powers }
+      return false
+    }
+    await #expect(throws: RestorationRefusal.declined) { try await restoration.run(holding: lock) }
+    let told = asked.withLock { $0 }
+    let powers = try #require(told)
+    #expect(powers.programs == ["nightly: /bin/true x"] && powers.destinations == ["files"])
+    #expect(powers.clients == ["laptop"])
+    #expect(!PrivateFile.exists("\(other.directory)/\(HealthStore.fileName)"))
+    // The record alone brings none.
+    let alone = BackupRestoration(path, keys: [key], into: other, keepsIdentity: false) { _ in false }
+    #expect(try await alone.run(holding: lock).manifest.record.samples == 3)
+  }
+
+  @Test("after a restore of the record alone, positions that its readers could forge mean nothing")
+  func renewedKey() async throws {
+    let home = try TestHome()
+    try await home.fill(3)
+    let path = try await backUp(home, unencrypted: true)
+    let (_, other) = try emptyHome()
+    try await restore(path, into: other, keys: [])
+    let folder = try TemporaryDirectory(inMemory: true)
+    let unpacked = folder.path("unpacked")
+    _ = try UnpackedBackup(
+      path, keys: [], into: unpacked, layout: BackupLayout(home: home.home), progress: NoProgress(),
+      isCancelled: { false })
+    let known = try HealthStore(readOnlyIn: unpacked).positionKey
+    #expect(try other.openStore().positionKey != known)
+  }
 }
 
 /// Does something as soon as a stage begins.
