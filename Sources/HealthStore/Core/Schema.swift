@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import HealthModel
 import OperatingSystem
+import SQLiteFiles
 
 /// The tables of a store, as they are now. ``EarlierSchema`` brings the last ones of before up to that.
 enum Schema {
@@ -18,11 +19,17 @@ enum Schema {
   }
 
   static func requireKnown(_ db: Database, path: String) throws {
-    if try EarlierSchema.isOf(db, path: path) { return }
-    guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
-    let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-    guard tables.isEmpty || tables.contains("grdb_migrations") else {
-      throw StoreError.corrupt(path: path, detail: "it is the database of another program")
+    if try !EarlierSchema.isOf(db, path: path) {
+      guard try !migrator().hasBeenSuperseded(db) else { throw StoreError.newerSchema(path: path) }
+      let tables = try String.fetchSet(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+      guard tables.isEmpty || tables.contains("grdb_migrations") else {
+        throw StoreError.corrupt(path: path, detail: "it is the database of another program")
+      }
+    }
+    if let name = try ForeignObjects.first(in: db, known: triggers) {
+      throw StoreError.corrupt(
+        path: path,
+        detail: "somebody has put \(name.shortened(toBytes: 100)) into it, which would run with all that hpeer does")
     }
   }
 
@@ -153,10 +160,22 @@ enum Schema {
     ) STRICT;
     CREATE UNIQUE INDEX visibility_number ON visibility(number) WHERE number IS NOT NULL;
     CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden;
+    \(triggers[0]);
+    """
+
+  /// All that a store has.
+  private static let triggers = [
+    """
     CREATE TRIGGER visibility_goes AFTER DELETE ON sample BEGIN
       DELETE FROM visibility WHERE sample = old.change;
-    END;
+    END
+    """,
     """
+    CREATE TRIGGER repetition_goes AFTER DELETE ON sample BEGIN
+      DELETE FROM repetition WHERE sample = old.change;
+    END
+    """,
+  ]
 
   /// A `statement` is a ``KeyStatement``, as bytes: of samples and tombstones whose key has, or had, others. See
   /// ``Repetition`` and ``StatedRanges``: `said` is in microseconds since 1970.
@@ -168,9 +187,7 @@ enum Schema {
     CREATE TABLE statedRange(first INTEGER PRIMARY KEY, last INTEGER NOT NULL UNIQUE, said INTEGER NOT NULL) STRICT;
     CREATE INDEX tombstone_statement ON tombstone(type, start) WHERE statement IS NOT NULL;
     CREATE TABLE repetition(sample INTEGER PRIMARY KEY REFERENCES sample, said INTEGER NOT NULL) STRICT;
-    CREATE TRIGGER repetition_goes AFTER DELETE ON sample BEGIN
-      DELETE FROM repetition WHERE sample = old.change;
-    END;
+    \(triggers[1]);
     """
 
   /// A tombstone has the `duration` of a sample that was really deleted, and the `hint` of a quantity (``ValueHint``); one

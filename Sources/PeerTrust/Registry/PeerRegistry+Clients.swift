@@ -106,12 +106,33 @@ extension PeerRegistry {
     }
   }
 
-  /// Says whether a client may ask for numbers of days only.
+  /// Says whether a client may ask for numbers of days only. The zone of these days is chosen anew.
   /// - Throws: `notFound`.
   public func setOnlyDaily(_ isOnlyDaily: Bool, ofClient id: PeerID) async throws {
     try await write { db in
-      try db.execute(sql: "UPDATE client SET onlyDaily = ? WHERE id = ?", arguments: [isOnlyDaily, id.hex])
+      try db.execute(
+        sql: "UPDATE client SET onlyDaily = ?, dailyZone = NULL WHERE id = ?", arguments: [isOnlyDaily, id.hex])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
+    }
+  }
+
+  /// The zone of the days that a client is told who may have days only: the one of the first that it was told. From days of two
+  /// zones, the difference of which is some hours, it could tell these.
+  ///
+  /// - Parameter home: the IANA name of the zone where none has been chosen.
+  /// - Throws: `notFound`.
+  public func dailyZone(ofClient id: PeerID, home: String) async throws -> String {
+    @Sendable func chosen(_ db: Database) throws -> String? {
+      guard let row = try Row.fetchOne(db, sql: "SELECT dailyZone FROM client WHERE id = ?", arguments: [id.hex]) else {
+        throw PeerRegistryError.notFound(id.hex)
+      }
+      return row["dailyZone"]
+    }
+    if let zone = try await read({ try chosen($0) }) { return zone }
+    return try await write { db in
+      if let zone = try chosen(db) { return zone }
+      try db.execute(sql: "UPDATE client SET dailyZone = ? WHERE id = ?", arguments: [home, id.hex])
+      return home
     }
   }
 

@@ -65,6 +65,7 @@ public struct PeerRegistry: Sendable {
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.maximumReaderCount = 2
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
     let pool = try DatabasePool(path: path, configuration: configuration)
     // A token must survive a power failure: its client believes that it is paired. Not in the configuration, because
     // the pool sets NORMAL after that.

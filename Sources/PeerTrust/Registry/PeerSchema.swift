@@ -1,4 +1,6 @@
 import GRDB
+import HealthModel
+import SQLiteFiles
 
 /// The tables of `peers.sqlite`, as they are now. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.
 enum PeerSchema {
@@ -10,16 +12,20 @@ enum PeerSchema {
     "inbox",
   ]
 
-  /// Throws ``PeerRegistryError/newerSchema(path:)`` for tables of a newer version, and `failed` for those that are too old.
+  /// Throws ``PeerRegistryError/newerSchema(path:)`` for tables of a newer version, `failed` for those that are too old, and
+  /// `damaged` where somebody has put something into it that runs with what hpeer does.
   static func requireKnown(_ db: Database, path: String) throws {
     let applied = try applied(db)
-    if applied.isEmpty || applied == earlier { return }
-    guard applied.isSubset(of: earlier) else {
+    if !applied.isSubset(of: earlier) {
       if try migrator.hasBeenSuperseded(db) { throw PeerRegistryError.newerSchema(path: path) }
-      return
+    } else if !applied.isEmpty, applied != earlier {
+      throw PeerRegistryError.failed(
+        path: path, reason: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once"
+      )
     }
-    throw PeerRegistryError.failed(
-      path: path, reason: "a development version of hpeer wrote it that is too old; open it with commit 2853c503 once")
+    if let name = try ForeignObjects.first(in: db, known: []) {
+      throw PeerRegistryError.damaged(path: path, reason: "somebody has put \(name.shortened(toBytes: 100)) into it")
+    }
   }
 
   static func migrate(_ writer: any DatabaseWriter) throws {
@@ -42,6 +48,9 @@ enum PeerSchema {
   private static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(first) { db in try db.execute(sql: tables) }
+    // The zone of the days that a client is told who may have days only; NULL: none was told yet.
+    migrator.registerMigration("dailyZone") { db in try db.execute(sql: "ALTER TABLE client ADD COLUMN dailyZone TEXT")
+    }
     return migrator
   }()
 

@@ -313,6 +313,16 @@ import Testing
     #expect(!dumped.contains(record.credential.text))
     #expect(!"\(record)".contains(record.credential.text))
   }
+
+  @Test("the zone of a client's days stays the first one, until its rights are given anew")
+  func dailyZone() async throws {
+    try await registry.addClient(try client(1))
+    #expect(try await registry.dailyZone(ofClient: id(1), home: "Europe/Berlin") == "Europe/Berlin")
+    #expect(try await registry.dailyZone(ofClient: id(1), home: "Asia/Tokyo") == "Europe/Berlin")
+    try await registry.setOnlyDaily(true, ofClient: id(1))
+    #expect(try await registry.dailyZone(ofClient: id(1), home: "Asia/Tokyo") == "Asia/Tokyo")
+    await #expect(throws: PeerRegistryError.self) { try await registry.dailyZone(ofClient: id(2), home: "UTC") }
+  }
 }
 
 @Suite struct PeerRegistryFileTests {
@@ -367,7 +377,7 @@ import Testing
     let registry = try await open()
     try await addServer(1, to: registry)
     try await registry.write { db in
-      try db.execute(sql: "DELETE FROM grdb_migrations")
+      try db.execute(sql: "DELETE FROM grdb_migrations; ALTER TABLE client DROP COLUMN dailyZone")
       for name in migrations { try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [name]) }
     }
     try registry.pool.close()
@@ -378,13 +388,25 @@ import Testing
     #expect(try await PeerRegistry.inspect(in: directory.url)?.servers.count == 1)
     for _ in 0..<2 { #expect(try await open().servers().count == 1) }
     let applied = try await open().read { try String.fetchAll($0, sql: "SELECT identifier FROM grdb_migrations") }
-    #expect(applied == ["0.9.0"])
+    #expect(applied == ["0.9.0", "dailyZone"])
   }
 
   @Test func anOlderOneIsRefusedAndLeftAlone() async throws {
     try await makeEarlier(Array(Self.earlierMigrations.dropLast()))
     let error = await #expect(throws: PeerRegistryError.self) { try await open() }
     #expect(error?.description.contains("too old") == true)
+    await #expect(throws: PeerRegistryError.self) { try await PeerRegistry.inspect(in: directory.url) }
+  }
+
+  @Test("a registry with a foreign trigger is not opened, and its name is said")
+  func foreignTrigger() async throws {
+    let registry = try await open()
+    try await registry.write { db in
+      try db.execute(sql: "CREATE TRIGGER planted AFTER INSERT ON client BEGIN DELETE FROM server; END")
+    }
+    try registry.pool.close()
+    let error = await #expect(throws: PeerRegistryError.self) { try await open() }
+    #expect(error?.description.contains("planted") == true)
     await #expect(throws: PeerRegistryError.self) { try await PeerRegistry.inspect(in: directory.url) }
   }
 
