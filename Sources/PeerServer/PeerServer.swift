@@ -148,7 +148,7 @@ public struct PeerServer: Service {
       machines: MetMachines(registry: registry, audit: audit, logger: logger)
     ).add(to: routers)
     DigestRoutes(store: store, audit: audit).add(to: routers)
-    StatisticsRoutes(store: store, audit: audit).add(to: routers)
+    StatisticsRoutes(store: store, registry: registry, audit: audit).add(to: routers)
     return router
   }
 

@@ -7,7 +7,7 @@ public struct StatisticsObject: Encodable, Sendable {
   var unit: String?
   var zone: String
   var bucket: String
-  var values: [Value]
+  package var values: [Value]
   var withoutNumber: Int?
   var withoutUnit: Int?
   var implausibleTime: Int?

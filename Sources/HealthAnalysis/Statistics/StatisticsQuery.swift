@@ -79,8 +79,9 @@ public struct StatisticsQuery: Sendable {
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
     statistics.implausibleTime = try implausible(reader)
-    guard let extent = try reader.extent(of: type, from: sources), let counted = try plausible(extent, reader),
-      let buckets = try buckets(counted)
+    // Of what counts alone: from how many buckets there would be, an asker is told where the first and the last are.
+    guard let extent = try reader.extent(of: type, startingIn: startingIn, from: sources),
+      let counted = try plausible(extent, reader), let buckets = try buckets(counted)
     else { return statistics }
     var numbers = ConvertedNumbers(unit: unit)
     let found: [(index: Int, number: BucketStatistics.Number)]

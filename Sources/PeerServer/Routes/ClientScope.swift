@@ -1,6 +1,7 @@
 import HealthAnalysis
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerProtocol
 import Synchronization
 
@@ -31,7 +32,18 @@ struct ClientScope: Hashable, Sendable {
 
   /// The types that the client may see, and of how many samples.
   func typeCounts(in store: HealthStore) async throws -> [TypeCount] {
-    try await store.samples.typeCounts(granted)
+    guard isOnlyDaily else { return try await store.samples.typeCounts(granted) }
+    let settings = try await store.settings.current()
+    let zone = try await onThread { _ in try ZoneRules(homeOf: settings) }
+    return try await store.samples.typeCounts(countable(in: zone, now: .now))
+  }
+
+  /// What may be in the numbers that a client is told: nothing of today, where it may have whole days only. Not even whether
+  /// there is any, since when it was measured is then told.
+  private func countable(in zone: ZoneRules, now: Timestamp) -> SampleFilter {
+    guard isOnlyDaily else { return granted }
+    let today = zone.start(ofDay: zone.dayNumber(at: now.seconds))
+    return granted.intersection(SampleFilter(end: Timestamp(seconds: today)))
   }
 
   /// The samples of a type that the client may see, the newest first, cut to what it may know; and how many there are.
@@ -58,7 +70,7 @@ struct ClientScope: Hashable, Sendable {
     guard granted.passes(query.type) else { return nil }
     var query = query
     query.sources = SampleFilter(sources: query.sources).intersection(granted).sources
-    query.startingIn = granted.range
+    query.startingIn = countable(in: query.zone, now: query.now).range
     query.marksRecordEnd = granted == .everything && !isOnlyDaily
     return query
   }

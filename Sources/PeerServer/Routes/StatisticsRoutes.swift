@@ -7,11 +7,12 @@ import Hummingbird
 import NIOCore
 import OperatingSystem
 import PeerProtocol
+import PeerTrust
 
 /// `GET /api/v2/statistics?types&bucket&zone&from&to&source&weekStart`: sums, means and extremes of what the caller may see
 /// (`docs/reference/statistics.md`).
 ///
-/// Whoever may have numbers of days only is told of finished days of the home zone that lie whole within what it may see,
+/// Whoever may have numbers of days only is told of finished days of one zone that lie whole within what it may see,
 /// and of nothing that tells of single samples; anything else is 403. 400 for a question that cannot be understood, or whose
 /// answer would be too long.
 struct StatisticsRoutes: EndpointGroup {
@@ -23,11 +24,13 @@ struct StatisticsRoutes: EndpointGroup {
   static let maximumValues = 40_000
 
   private let store: HealthStore
+  private let registry: PeerRegistry
   private let audit: AuditTrail
   private let rollups: Rollups
 
-  init(store: HealthStore, audit: AuditTrail) {
+  init(store: HealthStore, registry: PeerRegistry, audit: AuditTrail) {
     self.store = store
+    self.registry = registry
     self.audit = audit
     rollups = Rollups(of: store)
   }
@@ -41,8 +44,13 @@ struct StatisticsRoutes: EndpointGroup {
     let settings = try await store.settings.current()
     let (parameters, isOnlyDaily) = (request.uri.queryParameters, client.scope.isOnlyDaily)
     // Zones are files.
-    let question = try await onThread { _ in
-      try StatisticsQuestion(parameters, home: try ZoneRules(homeOf: settings), isOnlyDaily: isOnlyDaily)
+    var home = try await onThread { _ in try ZoneRules(homeOf: settings) }
+    if isOnlyDaily {
+      let name = try await registry.dailyZone(ofClient: client.id, home: home.name)
+      if name != home.name { home = try await onThread { _ in try ZoneRules(named: name) } }
+    }
+    let question = try await onThread { [home] _ in
+      try StatisticsQuestion(parameters, home: home, isOnlyDaily: isOnlyDaily)
     }
     if request.method == .head {
       return Response(status: .ok, headers: JSONAnswer.headers)
@@ -61,9 +69,10 @@ struct StatisticsRoutes: EndpointGroup {
       } catch StatisticsError.tooManyBuckets {
         throw Self.tooLong
       }
-      count += statistics.values.count
+      let answer = client.scope.object(of: statistics, question.zone, now: now)
+      count += answer.values.count
       guard count <= Self.maximumValues else { throw Self.tooLong }
-      answers.append(client.scope.object(of: statistics, question.zone, now: now))
+      answers.append(answer)
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]

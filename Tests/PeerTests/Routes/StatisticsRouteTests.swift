@@ -3,6 +3,8 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 import PeerTrust
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import PeerServer
@@ -115,6 +117,72 @@ struct StatisticsRouteTests {
       }
       try await server.registry.setOnlyDaily(false, ofClient: id)
       #expect(try await server.get(Route.changes, token: token).status == 200)
+    }
+  }
+
+  @Test("what lies outside of a scope changes no byte of an answer, not even whether it is too long")
+  func nonInterference() async throws {
+    let scope = SampleFilter(
+      types: [Samples.stepCount, Samples.heartRate], earliest: Timestamp(seconds: Samples.noon + 86_400),
+      end: Timestamp(seconds: Samples.noon + 2 * 86_400))
+    let old = Samples.quantity(Samples.stepCount, 9, "count", at: -2_000_000_000)
+    let far = Samples.quantity(Samples.stepCount, 9, "count", at: 4_000_000_000)
+    let rate = Samples.quantity(Samples.heartRate, 99, "count/min", at: Samples.noon - 30)
+    let others: [[Sample]] = [[], [old], [far], [old, far, rate]]
+    var random = SeededGenerator(seed: 49)
+    let questions = (0..<150).map { _ -> String in
+      let bucket = ["hour", "day", "week", "month", "year"].randomElement(using: &random) ?? "day"
+      let zone = ["UTC", "Asia/Kathmandu", "America/New_York"].randomElement(using: &random) ?? "UTC"
+      let dates = ["0001-01-01", "1906-08-16", "1999-12-31", "2024-06-15", "2024-06-16", "2096-10-02", "9999-12-31"]
+      let bounds = [dates, dates].map { $0.randomElement(using: &random) ?? "2024-06-15" }.sorted()
+      let from = Bool.random(using: &random) ? "&from=\(bounds[0])" : ""
+      let to = Bool.random(using: &random) ? "&to=\(bounds[1])" : ""
+      return "types=stepCount,heartRate&bucket=\(bucket)&zone=\(zone)\(from)\(to)"
+    }
+    let expected = Mutex<[String]?>(nil)
+    for other in others {
+      try await withServer(ServerOptions(samples: Self.steps + other)) { server in
+        let token = try await server.token(scope: scope).token
+        var answers: [String] = []
+        for question in questions {
+          let answer = try await server.get("\(Route.statistics)?\(question)", token: token)
+          answers.append("\(question): \(answer.status) \(answer.text)")
+        }
+        #expect(answers.contains { $0.contains(": 200") })
+        #expect(expected.withLock(\.self).map { $0 == answers } ?? true)
+        expected.withLock { [answers] in $0 = answers }
+      }
+    }
+  }
+
+  @Test("whoever may have days only is not told that anything was measured today, nor hours by a change of zone")
+  func today() async throws {
+    let now = Int64(Date().timeIntervalSince1970)
+    let questions = [
+      "types=stepCount,heartRate", "types=heartRate&from=0001-01-01", "types=heartRate&to=9999-12-31",
+      "types=heartRate",
+    ]
+    let expected = Mutex<[String]?>(nil)
+    for other in [[], [Samples.quantity(Samples.heartRate, 60, "count/min", at: now)]] {
+      try await withServer(ServerOptions(samples: Self.steps + other)) { server in
+        try await server.store.settings.setHomeZone("UTC")
+        let (id, token) = try await server.token()
+        try await server.registry.setOnlyDaily(true, ofClient: id)
+        var answers: [String] = []
+        for question in questions {
+          answers.append(try await server.get("\(Route.statistics)?\(question)", token: token).text)
+        }
+        let status = try await server.get(Route.status, token: token).text
+        #expect(status.contains(#""availableTypes":1"#), "\(status)")
+        #expect(expected.withLock(\.self).map { $0 == answers } ?? true)
+        expected.withLock { [answers] in $0 = answers }
+        let before = try await numbers(server, "types=stepCount", token)
+        try await server.store.settings.setHomeZone("Asia/Tokyo")
+        #expect(try await numbers(server, "types=stepCount", token).map(\.zone) == before.map(\.zone))
+        #expect(
+          try await numbers(server, "types=stepCount", token).flatMap(\.values).map(\.start)
+            == before.flatMap(\.values).map(\.start))
+      }
     }
   }
 
