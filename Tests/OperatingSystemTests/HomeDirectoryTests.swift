@@ -135,4 +135,64 @@ struct HomeDirectoryTests {
     #expect(try PrivateFile.read(other + "/key.pem").bytes == [1])
     #expect(!PrivateFile.exists(home + "/identity"))
   }
+
+  private func distrust(_ path: String) -> String? {
+    do throws(SystemError) {
+      try HomeDirectory.requireTrusted(file: path)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  private func file(_ name: String, _ mode: Int) throws -> String {
+    let path = scratch.path(name)
+    try Data("x".utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    return path
+  }
+
+  @Test("a file that says what is done is nobody else's to write", arguments: [0o666, 0o602, 0o606])
+  func untrusted(mode: Int) throws {
+    let path = try file("settings", mode)
+    #expect(distrust(path)?.contains("run: chmod go-w \(path)") == true)
+  }
+
+  @Test("others may read it", arguments: [0o600, 0o644, 0o400])
+  func trusted(mode: Int) throws { #expect(distrust(try file("settings", mode)) == nil) }
+
+  @Test("of a link, what it leads to and where it is must be trusted")
+  func linkedFile() throws {
+    let target = try file("target", 0o600)
+    _ = try make("shared", 0o1777)
+    let link = scratch.path("link")
+    #expect(symlink(target, link) == 0)
+    #expect(distrust(link) == nil)
+    _ = try file("target", 0o666)
+    #expect(distrust(link)?.contains(target) == true)
+    // In a folder like /tmp others cannot take one's own file away.
+    let shared = try file("shared/settings", 0o600)
+    #expect(distrust(shared) == nil)
+    _ = try make("shared", 0o777)
+    #expect(distrust(shared)?.contains("chmod go-w") == true)
+  }
+
+  @Test("what another user owns is not trusted", .enabled(if: geteuid() == 0))
+  func foreign() throws {
+    let path = try file("settings", 0o600)
+    #expect(chown(path, 4711, 4711) == 0)
+    #expect(distrust(path)?.contains("another user (4711)") == true)
+    #expect(throws: Never.self) { try HomeDirectory.requireTrusted(file: path, for: 4711) }
+  }
+
+  @Test("a held file is read whatever is put in its place, and a link is none")
+  func held() throws {
+    let path = try file("in", 0o600)
+    let held = try HeldFile(path)
+    #expect(rename(path, path + ".gone") == 0)
+    #expect(symlink("/etc/hostname", path) == 0)
+    #expect(try String(contentsOfFile: held.path, encoding: .utf8) == "x")
+    #expect(throws: SystemError.self) { try HeldFile(path) }
+    #expect(throws: SystemError.self) { try HeldFile(scratch.path) }
+  }
 }

@@ -82,7 +82,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The same error, with another name for `path`.
-  func replacing(_ path: String, with name: String) -> ImportError {
+  package func replacing(_ path: String, with name: String) -> ImportError {
     func named(_ other: String) -> String { other.replacing(path, with: name) }
     return switch self {
     case .noSuchFile(let path): .noSuchFile(path: named(path))

@@ -18,6 +18,22 @@ public enum SampleFileError: Error, Sendable, Equatable {
   case severalFormats(path: String, formats: [String])
 }
 
+extension SampleFileError {
+  /// The same of a file that a person knows by another path.
+  package func replacing(_ path: String, with name: String) -> SampleFileError {
+    func named(_ other: String) -> String { other.replacing(path, with: name) }
+    return switch self {
+    case .endsEarly(let path, let place): .endsEarly(path: named(path), at: place)
+    case .malformed(let path, let detail, let place): .malformed(path: named(path), detail: detail, at: place)
+    case .tooLarge(let path, let place): .tooLarge(path: named(path), at: place)
+    case .newerVersion(let path, let version): .newerVersion(path: named(path), version: version)
+    case .synchronisationFile(let path): .synchronisationFile(path: named(path))
+    case .autoExportTable(let path): .autoExportTable(path: named(path))
+    case .severalFormats(let path, let formats): .severalFormats(path: named(path), formats: formats)
+    }
+  }
+}
+
 extension SampleFileError: CustomStringConvertible {
   public var description: String {
     switch self {

@@ -115,7 +115,7 @@ public struct AutomationRun: Sendable {
     } catch {
       let isInterrupted = Task.isCancelled || error is CancellationError
       let reason = isInterrupted ? "it was interrupted" : words(error)
-      detail["reason"] = String(reason.prefix(500))
+      detail["reason"] = reason.shortened(toBytes: 500)
       let event = AuditEvent(.automationFailed, detail)
       try await uncancelled { [store = context.store, keeps = isInterrupted || automation.trigger.kind.retries] in
         try await store.activities.end(activity, failure: reason, keepsDue: keeps, event: event)
@@ -129,8 +129,9 @@ public struct AutomationRun: Sendable {
     case .deliver(let names): return try await deliver(names)
     case .pull(let names): return try await pull(names)
     case .import(let path):
-      guard let path = path ?? occasion.path else { return "no file" }
-      return try await importFile(path)
+      if let path { return try await importFile(path, named: path) }
+      guard let name = occasion.path else { return "no file" }
+      return try await importHeld(name)
     case .command(let program): return try await run(program, occasion)
     }
   }
@@ -187,9 +188,22 @@ public struct AutomationRun: Sendable {
     return phrases.joined(separator: "; ")
   }
 
-  private func importFile(_ path: String) async throws -> String {
+  /// Others may write to the folder, too: what was looked at is what is read.
+  private func importHeld(_ name: String) async throws -> String {
+    let file = try await onThread { _ in try HeldFile(name) }
+    defer { withExtendedLifetime(file) {} }
+    do {
+      return try await importFile(file.path, named: name)
+    } catch let error as ImportError {
+      throw error.replacing(file.path, with: name)
+    } catch let error as SampleFileError {
+      throw error.replacing(file.path, with: name)
+    }
+  }
+
+  private func importFile(_ path: String, named name: String) async throws -> String {
     let source = try await ImportFile.recognised(at: path)
-    let name = (path as NSString).lastPathComponent
+    let name = (name as NSString).lastPathComponent
     let result = try await ImportOperation(source, named: name).run(into: context.store)
     let count = result.summary.added
     guard result.earlier != nil || result.report.isComplete else {
@@ -205,6 +219,8 @@ public struct AutomationRun: Sendable {
     }
     var variables = program.environment
     variables["HPEER_AUTOMATION"] = name
+    // What it runs of hpeer is to be about the same record.
+    if context.home.configuration == context.home.directory { variables["HPEER_HOME"] = context.home.directory }
     let child = ChildProgram(path, arguments: Array(program.words.dropFirst()), variables: variables, folder: folder)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

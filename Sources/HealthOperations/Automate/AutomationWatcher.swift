@@ -11,6 +11,11 @@ protocol AutomationWatcher {
   /// Returns when there may be a reason. Throws `CancellationError`.
   mutating func wait() async throws
 
+  /// Takes note that something is being done for this reason now: where it never ends, the process has ended.
+  ///
+  /// - Returns: takes that back, if it is stopped, which says nothing of the reason.
+  func begins(_ occasion: AutomationOccasion) async throws -> @Sendable () async throws -> Void
+
   /// Takes note that something was done for this reason, well or not.
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws
 
@@ -22,6 +27,7 @@ protocol AutomationWatcher {
 }
 
 extension AutomationWatcher {
+  func begins(_ occasion: AutomationOccasion) async throws -> @Sendable () async throws -> Void { {} }
   func hasOther() async throws -> Bool { false }
   static func isFinal(_ failure: any Error) -> Bool { false }
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {}

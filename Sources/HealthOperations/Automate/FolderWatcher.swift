@@ -29,25 +29,59 @@ struct FolderWatcher: AutomationWatcher {
     let before = try await versions()
     let names = Set(files.map(\.name)).union(contents.passedOver.keys)
     var after = names.isEmpty ? before : before.filter { names.contains($0.key) }
-    let new = contents.passedOver.filter { after[$0.key] != $0.value.rawValue }
-    try await tell(of: new)
-    after.merge(new.mapValues(\.rawValue)) { $1 }
+    var passedOver = contents.passedOver.filter { after[$0.key] != $0.value.rawValue }
+    after.merge(passedOver.mapValues(\.rawValue)) { $1 }
+    for file in files where Self.attempts(after[file.name], file.version) >= Self.mostAttempts {
+      passedOver[file.name] = .ended
+      after[file.name] = file.version
+    }
+    try await tell(of: passedOver)
     if after != before { try await keep(after) }
-    let waiting = files.filter { after[$0.name] != $0.version }
-    current = waiting.first { postponed[$0.name] != $0.version } ?? waiting.first
+    // One at which the process has ended comes after all others: it may end there again.
+    func turn(_ file: WatchedFolder.File) -> (Int, Int) {
+      (Self.attempts(after[file.name], file.version), postponed[file.name] == file.version ? 1 : 0)
+    }
+    current = files.filter { after[$0.name] != $0.version }.min { turn($0) < turn($1) }
     return current.map { .file(path: $0.path) }
   }
 
   mutating func wait() async throws { try await time.clock.sleep(for: Self.pause) }
 
+  func begins(_ occasion: AutomationOccasion) async throws -> @Sendable () async throws -> Void {
+    guard let file = current else { return {} }
+    var versions = try await versions()
+    versions[file.name] = "\(Self.attempt)\(Self.attempts(versions[file.name], file.version) + 1) \(file.version)"
+    try await keep(versions)
+    return { [self] in try await forgetAttempts() }
+  }
+
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {
     guard let file = current else { return }
     guard failure.map(Self.isFinal) ?? true else {
       postponed[file.name] = file.version
-      return
+      return try await forgetAttempts()
     }
     var versions = try await versions()
     versions[file.name] = file.version
+    try await keep(versions)
+  }
+
+  // MARK: Attempts that did not end
+
+  private static let mostAttempts = 3
+  /// What the mark of a file begins with that is being read, before the number of attempts.
+  private static let attempt = "attempt "
+
+  private static func attempts(_ mark: String?, _ version: String) -> Int {
+    guard let mark, mark.hasPrefix(attempt), mark.hasSuffix(" " + version) else { return 0 }
+    return Int(mark.dropFirst(attempt.count).prefix { $0 != " " }) ?? 0
+  }
+
+  private func forgetAttempts() async throws {
+    guard let file = current else { return }
+    var versions = try await versions()
+    guard Self.attempts(versions[file.name], file.version) > 0 else { return }
+    versions[file.name] = nil
     try await keep(versions)
   }
 

@@ -32,6 +32,8 @@ public struct WatchedFolder: Hashable, Sendable {
     case link
     /// Its name is not UTF-8, so that it could be named nowhere.
     case name
+    /// hpeer itself ended each time while it read the file.
+    case ended
   }
 
   /// What is in it.

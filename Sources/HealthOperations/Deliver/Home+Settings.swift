@@ -42,6 +42,9 @@ extension Home {
   private func settingsBytes() throws -> [UInt8] {
     let path = HomeDirectory.resolved(settingsPath)
     guard PrivateFile.exists(path) else { return [] }
+    // They name programs that are run. Root may look at another's home.
+    let owner = geteuid() == 0 ? FileStatus(configuration)?.owner ?? 0 : geteuid()
+    try HomeDirectory.requireTrusted(file: settingsPath, for: owner)
     return try PrivateFile.read(path, limit: SettingsFile.longest + 1).bytes
   }
 

@@ -98,13 +98,17 @@ public struct AutomationService: Service {
           continue
         }
         tell(automation.name, .began(occasion))
+        let takeBack = try await watcher.begins(occasion)
         do {
           let result = try await AutomationRun(automation, context).run(occasion, words: words)
           try await watcher.dealtWith(occasion, failure: nil)
           tell(automation.name, .ended(result: result))
           backOff.reset()
         } catch {
-          if Task.isCancelled { return }
+          if Task.isCancelled {
+            try? await uncancelled(takeBack)
+            return
+          }
           try await watcher.dealtWith(occasion, failure: error)
           let goesOn = try await watcher.hasOther()
           let isTriedAgain = automation.trigger.kind.retries && !type(of: watcher).isFinal(error)
@@ -152,10 +156,14 @@ public struct DueAutomations: Sendable {
         var done: Set<AutomationOccasion> = []
         while let occasion = try await watcher.pending(), done.insert(occasion).inserted {
           var (result, failure): (String, (any Error)?) = ("", nil)
+          let takeBack = try await watcher.begins(occasion)
           do {
             result = try await AutomationRun(automation, context).run(occasion, words: words)
           } catch {
-            try Task.checkCancellation()
+            if Task.isCancelled {
+              try? await uncancelled(takeBack)
+              throw CancellationError()
+            }
             failure = error
           }
           try await watcher.dealtWith(occasion, failure: failure)

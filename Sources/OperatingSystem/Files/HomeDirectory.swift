@@ -26,23 +26,60 @@ public enum HomeDirectory {
   /// - Parameter user: who uses it.
   public static func requirePrivate(_ path: String, for user: uid_t = geteuid()) throws(SystemError) {
     let home = resolved(path)
+    try requireWay(to: home, isHome: true, for: user)
+  }
+
+  /// Throws where somebody beside this user and root could write to a file that says what is done here, or put another in its
+  /// place. The file itself may be a link, as those who keep all their settings in one place make it: then this holds for what
+  /// it leads to, and for where it is.
+  ///
+  /// - Parameters:
+  ///   - path: of a file that is there.
+  ///   - user: who uses it.
+  public static func requireTrusted(file path: String, for user: uid_t = geteuid()) throws(SystemError) {
+    let file = resolved(path)
+    var status = stat()
+    guard lstat(file, &status) == 0 else { throw SystemError("stat", file) }
+    if let danger = danger(file, status, of: user, isHome: false, isSticky: false) {
+      throw SystemError("open", path, code: EPERM, remedy: danger.sentence(ofFile: file))
+    }
+    for place in Set([file, resolved(parent(of: path)) + "/"].map(parent)) {
+      try requireWay(to: place, isHome: false, for: user)
+    }
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// - Parameter isHome: whether nobody else may write to the last directory, not even where its sticky bit keeps what is there.
+  private static func requireWay(to home: String, isHome: Bool, for user: uid_t) throws(SystemError) {
     var directory = home
     while true {
       var status = stat()
       guard lstat(directory, &status) == 0 else { throw SystemError("stat", directory) }
       guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError("open", directory, code: ENOTDIR) }
-      if let danger = danger(directory, status, of: user, isHome: directory == home) {
+      if let danger = danger(directory, status, of: user, isHome: isHome && directory == home) {
         throw SystemError("open", directory, code: EPERM, remedy: danger.sentence(directory, home))
       }
       if directory == "/" { return }
-      let slash = directory.lastIndex(of: "/") ?? directory.startIndex
-      directory = slash == directory.startIndex ? "/" : String(directory[..<slash])
+      directory = parent(of: directory)
     }
   }
 
   private enum Danger {
     case owner(uid_t)
     case mode
+
+    func sentence(ofFile file: String) -> String {
+      switch self {
+      case .owner(let user):
+        "\(file) belongs to another user (\(user)), who could have anything done here: make it yours, or take it away"
+      case .mode:
+        "others may write to \(file), and so have anything done here: run: chmod go-w \(ShellWord.quoted(file))"
+      }
+    }
 
     func sentence(_ directory: String, _ home: String) -> String {
       let rest = directory == home ? "" : ", which leads to \(home)"
@@ -56,14 +93,16 @@ public enum HomeDirectory {
     }
   }
 
-  private static func danger(_ directory: String, _ status: stat, of user: uid_t, isHome: Bool) -> Danger? {
+  private static func danger(
+    _ directory: String, _ status: stat, of user: uid_t, isHome: Bool, isSticky: Bool = true
+  ) -> Danger? {
     guard status.st_uid == 0 || status.st_uid == user || (!isHome && isUnknownHere(status.st_uid)) else {
       return .owner(status.st_uid)
     }
     let bits = status.st_mode & 0o022
     if bits == 0 { return nil }
     if isHome { return .mode }
-    if status.st_mode & 0o1000 != 0 { return nil }
+    if isSticky, status.st_mode & 0o1000 != 0 { return nil }
     guard bits == 0o020, isAlone(status.st_uid, in: status.st_gid) else { return .mode }
     return linux_has_access_control_list(directory) == 0 ? nil : .mode
   }

@@ -323,6 +323,49 @@ struct AutomationServiceTests {
     #expect(try await told().last?["file"] == "d.xml")
   }
 
+  @Test("a file at which the process ends comes after all others, and after three times no more")
+  func attempts() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (name, age) in [("bad.xml", 90.0), ("good.xml", 60.0)] {
+      try Data("whole".utf8).write(to: URL(filePath: "\(folder)/\(name)"))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: "\(folder)/\(name)")
+    }
+    /// As after each start.
+    func watcher() -> FolderWatcher {
+      FolderWatcher(
+        activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*.xml"), store: home.store,
+        time: AutomationClock())
+    }
+    var first = watcher()
+    let bad = try #require(try await first.pending())
+    #expect(bad == .file(path: "\(folder)/bad.xml"))
+    _ = try await first.begins(bad)
+    var second = watcher()
+    let good = try #require(try await second.pending())
+    #expect(good == .file(path: "\(folder)/good.xml"))
+    _ = try await second.begins(good)
+    try await second.dealtWith(good, failure: nil)
+    // Stopped in order, which says nothing of the file.
+    for _ in 0..<5 {
+      var stopped = watcher()
+      #expect(try await stopped.pending() == bad)
+      let takeBack = try await stopped.begins(bad)
+      try await takeBack()
+    }
+    for _ in 0..<3 {
+      var ended = watcher()
+      #expect(try await ended.pending() == bad)
+      _ = try await ended.begins(bad)
+    }
+    var last = watcher()
+    #expect(try await last.pending() == nil)
+    let events = try await home.audited().filter { $0.event == "automation.passedOver" }
+    #expect(events.map { $0.detail["reason"] } == ["ended"] && events.first?.detail["file"] == "bad.xml")
+    #expect(try await last.pending() == nil)
+  }
+
   @Test("a name that is no text does not have a file taken again whose name reads like it")
   func namesThatReadAlike() async throws {
     let folder = home.directory.path("in")
