@@ -42,7 +42,7 @@ extension AgeError: CustomStringConvertible {
     switch self {
     case .notAge: "This is no file that age or hpeer encrypted."
     case .otherVersion(let name):
-      "It is encrypted in a format that this version does not know (\(name.prefix(40))): update hpeer, or decrypt it with a newer age."
+      "It is encrypted in a format that this version does not know (\(String(name.unicodeScalars.prefix(40)))): update hpeer, or decrypt it with a newer age."
     case .malformedHeader(let reason):
       "Its header is damaged (\(reason)), so nothing of it was used: take another copy."
     case .malformedArmor: "Its text is damaged, so it cannot be decoded: take another copy."
@@ -57,7 +57,7 @@ extension AgeError: CustomStringConvertible {
     case .cutOff: "It ends before its end: copy it again, or take another copy."
     case .damaged(let piece): "It is damaged, or ends before its end (at piece \(piece) of 64 KiB): take another copy."
     case .badRecipient(let text):
-      "\(text.prefix(80)) is no recipient: those of age begin with age1, and `age-keygen -y` prints them."
+      "\(String(text.unicodeScalars.prefix(80))) is no recipient: those of age begin with age1, and `age-keygen -y` prints them."
     case .badKey(let line): "Line \(line) of the file of keys is no key of age: those begin with AGE-SECRET-KEY-1."
     case .noKeys: "The file of keys holds no key: those of age begin with AGE-SECRET-KEY-1."
     case .noRecipients: "It would be encrypted to nobody: give a passphrase or a recipient."

@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// What a FHIR server says of something that it did or refused (https://hl7.org/fhir/R4/operationoutcome.html), read as far as
 /// it can be: whatever is no such thing says nothing.
@@ -33,8 +34,10 @@ struct FHIROutcome: Sendable {
       var text: String {
         let text = details?.text ?? diagnostics ?? code ?? "unknown"
         // For a terminal and a line of a file.
-        let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
-        return String(String(String.UnicodeScalarView(scalars)).prefix(longestReason))
+        let scalars = text.shortened(toBytes: longestReason).unicodeScalars.map {
+          $0.properties.generalCategory == .control ? " " : $0
+        }
+        return String(String.UnicodeScalarView(scalars))
       }
     }
 

@@ -89,8 +89,8 @@ struct HomeAssistantStates: Sendable {
     case .number(let number):
       let value = entity.state(number)
       return .string(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
-    // The longest that a state may be.
-    case .text(let text): return .string(String(text.prefix(255)))
+    // The longest that a state may be, whatever its server counts.
+    case .text(let text): return .string(text.shortened(toBytes: 255))
     }
   }
 

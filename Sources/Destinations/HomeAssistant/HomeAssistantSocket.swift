@@ -87,10 +87,10 @@ struct HomeAssistantSocket {
       if answer["success"] == .bool(true) { return answer["result"] ?? .null }
       var refusal = Refusal(code: "unknown", message: "")
       if case .object(let error)? = answer["error"] {
-        if case .string(let code)? = error["code"] { refusal.code = code }
+        if case .string(let code)? = error["code"] { refusal.code = code.shortened(toBytes: 100) }
         if case .string(let text)? = error["message"] {
           // A server may quote what it was sent.
-          refusal.message = String(text.replacing(token, with: "…").prefix(200))
+          refusal.message = text.shortened(toBytes: 2_000).replacing(token, with: "…").shortened(toBytes: 200)
         }
       }
       throw refusal

@@ -22,10 +22,12 @@ final class MQTTClient: Sendable {
   private let inbox: MQTTInbox
 
   /// Connects. Throws ``DeliveryError``, or `CancellationError`.
-  init(_ configuration: MQTTConfiguration) async throws {
+  ///
+  /// - Parameter patience: how long the broker may acknowledge nothing of what it was sent.
+  init(_ configuration: MQTTConfiguration, patience: Duration = .seconds(30)) async throws {
     let inbox = try MQTTInbox()
     let connected = MQTTReply<Void>()
-    let thread = Thread { MQTTLoop(configuration, inbox, connected).run() }
+    let thread = Thread { MQTTLoop(configuration, inbox, connected, patience: patience).run() }
     thread.name = "mqtt"
     thread.start()
     self.inbox = inbox

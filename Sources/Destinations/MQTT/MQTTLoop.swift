@@ -37,6 +37,8 @@ final class MQTTLoop {
   private let inbox: MQTTInbox
   private let connected: MQTTReply<Void>
   private let failure: MQTTFailure
+  /// How long a broker may acknowledge nothing of what it was sent. It may take long for much, and be silent for no more.
+  private let patience: Duration
 
   private var client: OpaquePointer?
   private var window = MQTTLoop.window
@@ -46,6 +48,8 @@ final class MQTTLoop {
   /// Numbers that were acknowledged before they were known.
   private var early: [Int32: Int32] = [:]
   private var subscribing: [Int32: MQTTReply<Void>] = [:]
+  /// When something was acknowledged last, or the first was sent that is not.
+  private var heard = ContinuousClock.now
   private var listeners: [(topic: String, onMessage: @Sendable (MQTTMessage) -> Void)] = []
   /// Whether the broker has taken a connection, whatever it did then.
   private var wasTaken = false
@@ -54,8 +58,10 @@ final class MQTTLoop {
   private var refusal: DeliveryError?
   private var log: [String] = []
 
-  init(_ configuration: MQTTConfiguration, _ inbox: MQTTInbox, _ connected: MQTTReply<Void>) {
-    (self.configuration, self.inbox, self.connected) = (configuration, inbox, connected)
+  init(
+    _ configuration: MQTTConfiguration, _ inbox: MQTTInbox, _ connected: MQTTReply<Void>, patience: Duration
+  ) {
+    (self.configuration, self.inbox, self.connected, self.patience) = (configuration, inbox, connected, patience)
     failure = MQTTFailure(host: configuration.host, version: configuration.version)
   }
 
@@ -147,7 +153,15 @@ final class MQTTLoop {
     guard code == success else { return failure.connection(code, errno: errno, log: log) }
     if descriptors[1].revents != 0 { for command in inbox.take() { perform(command, client) } }
     if isEnding { return .temporary(reason: "the connection to \(configuration.host) was closed") }
-    return send(client)
+    return send(client) ?? silence
+  }
+
+  private var isOwed: Bool { !inFlight.isEmpty || !subscribing.isEmpty }
+
+  private var silence: DeliveryError? {
+    guard isOwed, .now - heard > patience else { return nil }
+    return .temporary(
+      reason: "\(configuration.host) has acknowledged nothing of what was published for \(patience.components.seconds) s")
   }
 
   private func perform(_ command: MQTTClient.Command, _ client: OpaquePointer) {
@@ -159,6 +173,7 @@ final class MQTTLoop {
       var number: Int32 = 0
       let code = mosquitto_subscribe(client, &number, topic, MQTTMessage.Quality.atLeastOnce.rawValue)
       guard code == success else { return reply.answer(.failure(failure.connection(code, errno: errno, log: log))) }
+      if !isOwed { heard = .now }
       listeners.append((topic, onMessage))
       subscribing[number] = reply
     case .disconnect:
@@ -190,6 +205,7 @@ final class MQTTLoop {
         next -= 1
         return failure.connection(code, errno: number, log: log)
       }
+      if !isOwed { heard = .now }
       inFlight[number] = outgoing
       if let answer = early.removeValue(forKey: number) { acknowledged(number, answer) }
     }
@@ -210,6 +226,7 @@ final class MQTTLoop {
   }
 
   private func acknowledged(_ number: Int32, _ code: Int32) {
+    heard = .now
     guard let outgoing = inFlight.removeValue(forKey: number) else {
       early[number] = code
       return
@@ -227,6 +244,7 @@ final class MQTTLoop {
   }
 
   private func subscribed(_ number: Int32, _ code: Int32) {
+    heard = .now
     guard let reply = subscribing.removeValue(forKey: number) else { return }
     reply.answer(
       code < 0x80

@@ -112,7 +112,7 @@ extension [String: ImportReport.Finding] {
   }
 
   private func key(_ name: String) -> String {
-    let key = name.utf8.count > 160 ? String(name.prefix(40)) + "…" : name
+    let key = name.utf8.count > 160 ? name.shortened(toBytes: 40) + "…" : name
     return count >= Self.limit && self[key] == nil ? "others" : key
   }
 }

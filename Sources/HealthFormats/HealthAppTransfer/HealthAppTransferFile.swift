@@ -242,7 +242,7 @@ private struct Reader {
 
   private static func reason(_ failure: HealthSampleDTO.Failure) -> String {
     switch failure {
-    case .unknownType(let name): "HealthAppTransfer: the type \(name.prefix(100)) is unknown"
+    case .unknownType(let name): "HealthAppTransfer: the type \(name.shortened(toBytes: 100)) is unknown"
     case .malformed(let member): "HealthAppTransfer: a sample whose \(member.rawValue) is missing or cannot be read"
     }
   }

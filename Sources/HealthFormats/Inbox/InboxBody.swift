@@ -41,6 +41,8 @@ public struct InboxBody: Sendable {
     public var alike = 200
     /// Maximum names of sources, types, units and devices.
     public var names = 2_000
+    /// Maximum bytes of each of them.
+    public var nameBytes = 8_000
 
     /// Those of `hpeer serve --inbox`.
     public init() {}
@@ -103,7 +105,7 @@ public struct InboxBody: Sendable {
     filter { type in
       types.contains(type) || InboxFormats.healthKit(type).map(types.contains) ?? false
     } reason: {
-      "\($0.rawValue.prefix(100)): this sender may not send it"
+      "\($0.rawValue.shortened(toBytes: 100)): this sender may not send it"
     }
     return before - count
   }
@@ -113,7 +115,7 @@ public struct InboxBody: Sendable {
     filter {
       Person.Trait(rawValue: $0.rawValue) == nil
     } reason: {
-      "\($0.rawValue): whose record it is, no inbox says"
+      "\($0.rawValue.shortened(toBytes: 100)): whose record it is, no inbox says"
     }
   }
 

@@ -18,12 +18,14 @@ public enum InboxBodyError: Error, Hashable, Sendable {
   case tooManyAlike(limit: Int)
   /// It has more names of sources, types, units and devices than one sender may bring in all.
   case tooManyNames(limit: Int)
+  /// - Parameter limit: in bytes.
+  case nameTooLong(limit: Int)
 
   /// Whether less of it at once would be taken.
   public var isTooMuch: Bool {
     switch self {
     case .tooLarge, .tooManyValues, .tooManySamples: true
-    case .empty, .unknownFormat, .endsEarly, .malformed, .tooManyAlike, .tooManyNames: false
+    case .empty, .unknownFormat, .endsEarly, .malformed, .tooManyAlike, .tooManyNames, .nameTooLong: false
     }
   }
 }
@@ -47,6 +49,8 @@ extension InboxBodyError: CustomStringConvertible {
       "The body has more than \(limit) samples of one type, source and time, so nothing of it was taken."
     case .tooManyNames(let limit):
       "The body has more than \(limit) names of sources, types, units and devices, so nothing of it was taken."
+    case .nameTooLong(let limit):
+      "The body has a name of a source, type, unit or device of more than \(limit) bytes, so nothing of it was taken."
     }
   }
 

@@ -21,7 +21,11 @@ struct InboxCollector {
   mutating func add(_ batch: SampleBatch) throws {
     count += batch.count
     guard count <= limits.samples else { throw InboxBodyError.tooManySamples(limit: limits.samples) }
-    names.formUnion(batch.names)
+    let new = batch.names
+    guard new.allSatisfy({ $0.utf8.count <= limits.nameBytes }) else {
+      throw InboxBodyError.nameTooLong(limit: limits.nameBytes)
+    }
+    names.formUnion(new)
     guard names.count <= limits.names else { throw InboxBodyError.tooManyNames(limit: limits.names) }
     let changes = batch.changes
     for sample in changes.samples {
@@ -45,21 +49,32 @@ struct InboxCollector {
 }
 
 extension SampleBatch {
-  /// The names of sources, types, units and devices of its samples, which a store keeps in dictionaries.
+  /// The names of sources, types, units and devices of its samples, which a store keeps in dictionaries. They are spelled in
+  /// ASCII: a store tells texts apart by their bytes, and Swift holds two spellings of `é` for one.
   var names: Set<String> {
-    var names: Set<String> = []
+    var (types, sources, units, devices): (Set<UInt32>, Set<UInt32>, Set<UInt32>, Set<UInt32>) = ([], [], [], [])
     for sample in changes.samples {
-      names.insert("type \(changes.types[Int(sample.type)].rawValue)")
-      names.insert("source \(Self.text(changes.sources[Int(sample.source)]))")
-      if let unit = sample.unit { names.insert("unit \(changes.units[Int(unit)])") }
-      if let device = sample.device { names.insert("device \(changes.devices[Int(device)])") }
+      types.insert(UInt32(sample.type))
+      sources.insert(UInt32(sample.source))
+      if let unit = sample.unit { units.insert(UInt32(unit)) }
+      if let device = sample.device { devices.insert(UInt32(device)) }
     }
+    var names = Set(types.map { Self.spelled("type \(changes.types[Int($0)].rawValue)") })
+    names.formUnion(sources.map { Self.spelled("source \(Self.text(changes.sources[Int($0)]))") })
+    names.formUnion(units.map { Self.spelled("unit \(changes.units[Int($0)])") })
+    names.formUnion(devices.map { Self.spelled("device \(changes.devices[Int($0)])") })
     for sample in readings {
-      names.insert("type \(sample.type.rawValue)")
-      names.insert("source \(Self.text(sample.source))")
-      if case .quantity(let quantity) = sample.payload { names.insert("unit \(quantity.unit)") }
+      names.insert(Self.spelled("type \(sample.type.rawValue)"))
+      names.insert(Self.spelled("source \(Self.text(sample.source))"))
+      if case .quantity(let quantity) = sample.payload { names.insert(Self.spelled("unit \(quantity.unit)")) }
     }
     return names
+  }
+
+  /// Other scalars than those of ASCII as `\u{e9}`.
+  private static func spelled(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) { return text }
+    return text.unicodeScalars.reduce(into: "") { $0 += $1.escaped(asASCII: true) }
   }
 
   private static func text(_ source: Source) -> String {

@@ -18,3 +18,15 @@ extension StringProtocol {
     utf8.reversed().starts(with: suffix.utf8.reversed())
   }
 }
+
+extension String {
+  /// The beginning, of at most so many bytes of UTF-8, cut between two Unicode scalars. What is kept, sent or printed of a
+  /// text from outside is cut so: one character may have millions of combining marks.
+  package func shortened(toBytes count: Int) -> String {
+    guard var end = utf8.index(startIndex, offsetBy: count, limitedBy: endIndex), end < endIndex else {
+      return self
+    }
+    while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+    return String(self[startIndex..<end])
+  }
+}

@@ -174,6 +174,9 @@ public struct PairOperation: Sendable {
 
   private func open(at endpoint: PeerEndpoint, pinned: Fingerprint? = nil) async throws -> PairingSession {
     let session = try await PairingSession.open(at: endpoint, pinned: pinned)
+    guard session.fingerprint != local.identity.fingerprint else {
+      throw PeerError.thisMachine(endpoint: "\(endpoint)")
+    }
     if let known = try await local.registry.server(id: session.hello.serverID),
       known.fingerprint != session.fingerprint
     {

@@ -13,6 +13,7 @@ extension PeerError {
     case .confirmationFailed: "confirmation_failed"
     case .tokenRefused: "token_refused"
     case .onlyDaily: "only_daily"
+    case .thisMachine: "this_machine"
     case .personUnknown, .personNotCompared: "person_unknown"
     default:
       switch category {

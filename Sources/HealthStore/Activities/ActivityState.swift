@@ -145,7 +145,7 @@ extension HealthStore.Activities {
   public func end(
     _ name: String, failure: String?, keepsDue: Bool = false, event: AuditEvent?, now: Timestamp = .now
   ) async throws(StoreError) {
-    let (time, reason) = (now.microseconds, failure.map { String($0.prefix(1_000)) })
+    let (time, reason) = (now.microseconds, failure.map { $0.shortened(toBytes: 1_000) })
     try await store.write { db in
       try Self.insert(name, now, db)
       if let event { try AuditChain.append(event, db) }

@@ -91,7 +91,7 @@ extension HealthStore.Deliveries {
           ON CONFLICT(consumer) DO UPDATE SET attempted = excluded.attempted,
             failing = COALESCE(failing, excluded.failing), failures = failures + 1, reason = excluded.reason,
             waiting = excluded.waiting
-          """, arguments: [consumer, now, now, String(reason.prefix(1_000)), waiting?.microseconds])
+          """, arguments: [consumer, now, now, reason.shortened(toBytes: 1_000), waiting?.microseconds])
     }
   }
 

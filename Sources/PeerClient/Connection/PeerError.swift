@@ -21,6 +21,8 @@ public enum PeerError: Error, Hashable, Sendable {
   case tokenRefused(peer: String)
   /// The peer lets this machine ask for numbers of days, and for nothing finer.
   case onlyDaily(peer: String)
+  /// What answers shows this machine's own certificate: it is this machine, or one that was restored from its backup.
+  case thisMachine(endpoint: String)
   /// We hold no token for this peer.
   case notPaired(peer: String)
   /// The server refused a step of pairing.
@@ -106,7 +108,7 @@ extension PeerError {
     case .silent, .tooSlow, .connectionLost: .interrupted
     case .certificateChanged: .certificateChanged
     case .pairing(.tooManySessions), .pairing(.temporary), .busy, .tokenGone: .temporary
-    case .pairing, .tokenRefused, .onlyDaily, .notPaired, .confirmationFailed, .codeRefused: .refused
+    case .pairing, .tokenRefused, .onlyDaily, .thisMachine, .notPaired, .confirmationFailed, .codeRefused: .refused
     case .phoneLocked, .machineLocked: .locked
     case .anotherPerson, .personUnknown, .personNotCompared: .anotherPerson
     case .feed(.cutOff), .feed(.server), .typesUnread: .failing
@@ -141,6 +143,8 @@ extension PeerError: CustomStringConvertible {
       "What listens at \(endpoint) is not an hpeer (\(detail))."
     case .onlyDaily(let peer):
       "\(peer) gives this machine numbers of whole days only (GET /api/v2/statistics), and no samples: its owner may change that there with `hpeer peers set NAME --no-only-daily`."
+    case .thisMachine(let endpoint):
+      "What answers at \(endpoint) is this machine itself, or one that was restored from its backup and has its identity: name the other machine, or restore there with --new-identity."
     case .tokenRefused(let peer):
       "\(peer) does not accept this machine any more (revoked or expired): pair again with `hpeer pair \(peer)`."
     case .notPaired(let peer):

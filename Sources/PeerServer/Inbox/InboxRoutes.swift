@@ -1,4 +1,5 @@
 import HTTPTypes
+import HealthModel
 import Hummingbird
 import NIOCore
 import PeerProtocol
@@ -62,7 +63,7 @@ struct InboxRoutes: Sendable {
     // Minutes may have passed, and what was taken away meanwhile is taken away at once.
     let delivery = InboxDelivery(
       sender: try await self.sender(of: request, context), bytes: Array(bytes.readableBytesView),
-      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { String($0.prefix(64)) },
+      aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { $0.shortened(toBytes: 64) },
       session: Self.sessionField.flatMap { request.headers[$0] })
     try await requireUnlocked(for: sender, context)
     do {

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import HealthModel
 import PeerProtocol
 
 /// HealthAppTransfer's pairing, in which the code itself travels.
@@ -25,7 +26,7 @@ extension PairingDesk {
     let now = clock()
     let token = BearerToken.random()
     let client = PairedClient(
-      id: .ofClient(showing: nil), name: PairingProtocol.trimmedName(String((deviceName ?? "").prefix(256))),
+      id: .ofClient(showing: nil), name: PairingProtocol.trimmedName((deviceName ?? "").shortened(toBytes: 1_024)),
       tokenHash: token.hash, certificateFingerprint: nil, method: .plain, pairedAt: now,
       expiresAt: tokenExpiry(from: now), tokenLifetime: limits.tokenLifetime, scope: window.scope)
     let task = Task { () -> Bool in

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import HealthModel
 import PeerProtocol
 
 /// That two machines use one identity.
@@ -47,7 +48,7 @@ extension PeerRegistry {
         sql: """
           INSERT INTO machine(role, peer, mark, turn, address) VALUES (?, ?, ?, ?, ?)
           ON CONFLICT DO UPDATE SET turn = excluded.turn, address = excluded.address
-          """, arguments: arguments + [mark.text, turn, String(address.prefix(100))])
+          """, arguments: arguments + [mark.text, turn, address.shortened(toBytes: 100)])
       try db.execute(
         sql: """
           DELETE FROM machine WHERE role = ?1 AND peer = ?2 AND mark NOT IN (

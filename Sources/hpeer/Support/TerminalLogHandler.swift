@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 import Logging
 import Terminal
 
@@ -23,7 +24,7 @@ struct TerminalLogHandler: LogHandler {
     // The journal says the level by itself.
     Console.log(
       Console.isJournal ? line : "\(event.level) \(line)", Self.priority(event.level),
-      EntryFields(values: fields.mapValues { String("\($0)".prefix(Self.limit)) }))
+      EntryFields(values: fields.mapValues { "\($0)".shortened(toBytes: Self.limit) }))
   }
 
   private static func priority(_ level: Logger.Level) -> LinePriority {

@@ -148,4 +148,31 @@ import Testing
     #expect(found.keep([SampleType("HKQuantityTypeIdentifierHeartRate")]) == 1)
     #expect(found.count == 0 && found.skipped.count == 1)
   }
+
+  /// A letter with so many combining marks is one character to Swift.
+  private func smeared(_ marks: Int) -> String { "a" + String(repeating: "\u{301}", count: marks) }
+
+  @Test("of a name of one endless character little is said, and a longer one than any is refused")
+  func endlessCharacters() throws {
+    func metric(_ name: String) -> String {
+      #"{"data":{"metrics":[{"name":"\#(name)","units":"count","data":[{"qty":1,"date":"2024-06-15 00:00:00 +0000"}]}]}}"#
+    }
+    var found = try body(metric(smeared(500)))
+    #expect(found.keep([SampleType("HKQuantityTypeIdentifierStepCount")]) == 1)
+    #expect(found.skipped.keys.allSatisfy { $0.utf8.count < 200 })
+    let limit = InboxBody.Limits().nameBytes
+    #expect(throws: InboxBodyError.nameTooLong(limit: limit)) { try body(metric(smeared(limit))) }
+  }
+
+  @Test("two spellings of one name are two, as they are to a store")
+  func spellings() throws {
+    let points = ["caf\u{e9}", "cafe\u{301}"].map {
+      #"{"name":"\#($0)","units":"count","data":[{"qty":1,"date":"2024-06-15 00:00:00 +0000"}]}"#
+    }
+    let text = #"{"data":{"metrics":[\#(points.joined(separator: ","))]}}"#
+    #expect(try body(text).names.count { $0.hasPrefix("type ") } == 2)
+    var limits = InboxBody.Limits()
+    limits.names = 3
+    #expect(throws: InboxBodyError.tooManyNames(limit: 3)) { try body(text, limits: limits) }
+  }
 }

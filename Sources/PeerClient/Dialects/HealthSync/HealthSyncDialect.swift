@@ -57,7 +57,7 @@ public struct HealthSyncDialect: PeerDialect {
     }
     guard let hex = payload.certificateFingerprint else { return nil }
     if let version = payload.version, version != "1" {
-      throw PairingPayloadError.unsupportedVersion(String(version.prefix(20)))
+      throw PairingPayloadError.unsupportedVersion(version.shortened(toBytes: 20))
     }
     guard let fingerprint = Fingerprint(hex: hex) else { throw PairingPayloadError.badField("certificateFingerprint") }
     guard let code = payload.code, isCode(code) else { throw PairingPayloadError.badField("code") }

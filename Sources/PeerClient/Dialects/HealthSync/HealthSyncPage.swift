@@ -91,7 +91,7 @@ struct HealthSyncSample: Decodable {
     let prefix = "HKWorkoutActivityType"
     let exported = name.hasPrefix(prefix) ? name : prefix + first.uppercased() + name.dropFirst()
     if case .value(let value) = WorkoutActivityType(exported: exported) { return .value(value) }
-    return .name(String(name.prefix(longestName)))
+    return .name(name.shortened(toBytes: longestName))
   }
 
   private static let longestName = 100
