@@ -160,8 +160,9 @@ final class MQTTLoop {
 
   private var silence: DeliveryError? {
     guard isOwed, .now - heard > patience else { return nil }
+    let seconds = patience.components.seconds
     return .temporary(
-      reason: "\(configuration.host) has acknowledged nothing of what was published for \(patience.components.seconds) s")
+      reason: "\(configuration.host) has acknowledged nothing of what was published for \(seconds) s")
   }
 
   private func perform(_ command: MQTTClient.Command, _ client: OpaquePointer) {
