@@ -55,6 +55,31 @@ struct QuestionTests {
     #expect(try await run("audit").output.split(separator: "\n").count { $0.contains("setting.changed") } == 2)
   }
 
+  @Test("time is understood as people say it, without dashes, and a word that an option takes stays its own")
+  func spokenTime() async throws {
+    try await fill([
+      Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 60, 100, "count"),
+      Self.sample("StepCount", Self.watch, "2024-06-16T12:00:00Z", 60, 10, "count"),
+      Self.sample("StepCount", "monday", "2024-07-01T12:00:00Z", 60, 1, "count"),
+    ])
+    let day = try await run("stats", "stepCount", "--on", "2024-06-15", "--csv").output
+    #expect(day.contains(",100.0,"))
+    #expect(try await run("stats", "steps", "2024-06-15", "--csv").output == day)
+    #expect(try await run("stats", "15.6.2024", "steps", "--csv").output == day)
+    let month = try await run("stats", "stepCount", "--on", "2024-06", "--by", "month", "--csv").output
+    #expect(month.contains(",110.0,"))
+    #expect(try await run("stats", "steps", "by", "month", "june", "2024", "--csv").output == month)
+    #expect(
+      try await run("show", "steps", "jun", "2024").output.split(separator: "\n").count { $0.contains("2024-06") } == 2)
+    #expect(try await run("stats", "steps", "--source", "monday", "--csv").output.contains(",1.0,"))
+    let summary = try await run("summary", "--on", "2024-06-15").output
+    #expect(try await run("summary", "2024-06-15").output == summary)
+    _ = try await run("summary", "last", "week", status: 2)
+    _ = try await run("sleep", "last", "night")
+    _ = try await run("stats", "steps", "11/12/2024", status: 2)
+    _ = try await run("delete", "--types", "steps", "yesterday", status: 2)
+  }
+
   @Test("what changes the record, or hands it on, reads dates in the home zone, too")
   func homeZoneOfChanges() async throws {
     try await fill([

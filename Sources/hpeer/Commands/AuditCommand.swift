@@ -32,7 +32,7 @@ struct AuditShow: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if follow, period.dates.end != nil { throw ValidationError("--follow goes on, so it takes no --to.") }
+    if follow, period.dates.hasEnd { throw ValidationError("--follow goes on, so it takes no --to.") }
   }
 
   private struct Entry: Encodable {

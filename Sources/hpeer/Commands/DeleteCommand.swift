@@ -24,7 +24,7 @@ struct Delete: AsyncParsableCommand {
   @OptionGroup var asking: YesOption
 
   func validate() throws {
-    let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
+    let isBounded = !selection.types.isEmpty && period.dates.hasStart && period.dates.hasEnd
     guard isBounded || sources.set != nil else {
       throw ValidationError("Say what to delete: --types together with --from and --to, or --source.")
     }

@@ -49,8 +49,8 @@ struct PeersSet: AsyncParsableCommand {
 
   func validate() throws {
     if selection.set != nil, allTypes { throw ValidationError("Give --types or --all-types, not both.") }
-    if period.dates.start != nil, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
-    if period.dates.end != nil, noTo { throw ValidationError("Give --to or --no-to, not both.") }
+    if period.dates.hasStart, forgetsFrom { throw ValidationError("Give --from or --no-from, not both.") }
+    if period.dates.hasEnd, noTo { throw ValidationError("Give --to or --no-to, not both.") }
     if sources.set != nil, allSources { throw ValidationError("Give --source or --all-sources, not both.") }
     let says = selection.set != nil || allTypes || sources.set != nil || allSources
     let saysTime = period.isBounded || forgetsFrom || noTo

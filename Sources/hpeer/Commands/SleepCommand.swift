@@ -14,6 +14,7 @@ struct SleepCommand: AsyncParsableCommand {
       docs/reference/statistics.md says what each number means.
 
       Examples:
+        hpeer sleep last week
         hpeer sleep --from 2024-06-01 --to 2024-06-30
         hpeer sleep --from 30d --csv > nights.csv
         hpeer sleep --on 2024-06-15 --zone Europe/Berlin --json

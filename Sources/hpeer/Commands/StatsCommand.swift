@@ -15,6 +15,8 @@ struct Stats: AsyncParsableCommand {
       docs/reference/statistics.md says what each number means.
 
       Examples:
+        hpeer stats steps this month
+        hpeer stats steps by month last year
         hpeer stats stepCount --from 2024-06-01 --to 2024-06-30
         hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
         hpeer stats distanceWalkingRunning --by year

@@ -14,7 +14,7 @@ struct SummaryCommand: AsyncParsableCommand {
 
       Examples:
         hpeer summary
-        hpeer summary --on yesterday --units imperial
+        hpeer summary yesterday --units imperial
         hpeer summary --types stepCount,bodyMass,heartRate --json
       """)
 
@@ -27,8 +27,8 @@ struct SummaryCommand: AsyncParsableCommand {
   private static let leastTypes = DaySummaryQuery.usualTypes.count
 
   func validate() throws {
-    let isOneDay = options.dates.on != nil || options.dates.start == nil && options.dates.end == nil
-    guard isOneDay else { throw ValidationError("A summary is of one day: name it with --on.") }
+    let isOneDay = options.dates.on != nil || !options.dates.hasStart && !options.dates.hasEnd
+    guard isOneDay else { throw ValidationError("A summary is of one day: `hpeer summary 2024-06-15`.") }
   }
 
   func run() async throws {
@@ -36,6 +36,9 @@ struct SummaryCommand: AsyncParsableCommand {
     let question = try await options.question(to: store)
     try await NumbersUpdate.run(on: store)
     let day = question.days.first ?? question.today
+    if let last = question.days.last, last != day {
+      throw ValidationError("A summary is of one day: `hpeer stats TYPE` and `hpeer report` are of more.")
+    }
     var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
     if selection.types.isEmpty { query.leastTypes = Self.leastTypes } else { query.types = selection.types }
     query.sources = question.sources

@@ -32,7 +32,7 @@ struct Undelete: AsyncParsableCommand {
   var file: String
 
   func validate() throws {
-    let isBounded = !selection.types.isEmpty && period.dates.start != nil && period.dates.end != nil
+    let isBounded = !selection.types.isEmpty && period.dates.hasStart && period.dates.hasEnd
     guard isBounded || sources.set != nil else {
       throw ValidationError("Say what to bring back: --types together with --from and --to, or --source.")
     }

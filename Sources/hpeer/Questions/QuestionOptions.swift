@@ -53,15 +53,16 @@ struct Question {
     case .travel: (reading, zone) = (home.timeZone, try await .travel(in: store, home: home.rules))
     }
     timeZone = options.zone == .travel && !options.utc ? nil : reading
-    let bounds = (dates?.start?.start(in: reading, now: now), dates?.end?.end(in: reading, now: now))
+    let meant = dates?.bounds(in: reading, now: now) ?? (start: nil, end: nil)
+    let bounds = (meant.start?.start(in: reading, now: now), meant.end?.end(in: reading, now: now))
     // Whole days begin where those of the zone do, wherever somebody was then.
     let (rules, isTravel) = ((home: home.rules, zone: zone), timeZone == nil)
     func moved(_ instant: Timestamp?, _ bound: DateBound?) -> Timestamp? {
       guard isTravel, let instant, bound?.isWholeDays == true else { return instant }
       return Timestamp(seconds: rules.zone.start(ofDay: rules.home.dayNumber(at: instant.seconds)))
     }
-    start = moved(bounds.0, dates?.start)
-    end = moved(bounds.1, dates?.end)
+    start = moved(bounds.0, meant.start)
+    end = moved(bounds.1, meant.end)
     (self.sources, self.units, self.now) = (sources, units, now)
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }

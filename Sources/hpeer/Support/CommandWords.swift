@@ -35,7 +35,9 @@ struct CommandWords {
     try Self.requireOwnOption(words, of: root)
     let taken = try Self.takeCommands(from: words, below: root, isHelp: false)
     (path, command) = (taken.path, taken.command)
-    rest = path.isEmpty ? Array(taken.rest) : home + taken.rest
+    rest =
+      path.isEmpty
+      ? Array(taken.rest) : home + SpokenTime.arranged(Array(taken.rest), of: path.joined(separator: " "))
   }
 
   /// `--home`, which belongs to every command, and its value.

@@ -80,21 +80,28 @@ struct DateOptions: ParsableArguments {
   @Option(help: .hidden)
   var until: DateArgument?
   @Option(
-    help: ArgumentHelp("Only what starts on this date: as --from and --to with the same date.", valueName: "date"))
-  var on: DateArgument?
+    help: ArgumentHelp(
+      "Only what starts on this date (as --from and --to with the same), or in these days: \"last week\", \"nov 2026\", "
+        + "monday.", valueName: "date"))
+  var on: PeriodArgument?
 
   func validate() throws {
     if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
-    if let on {
+    if on != nil {
       guard beginning.bound == nil, to ?? until == nil else {
         throw ValidationError("--on stands for --from and --to: give it without them.")
       }
-      guard on.bound.isWholeDays else { throw ValidationError("--on takes a date, such as 2024-06-15 or yesterday.") }
     }
   }
 
-  var start: DateBound? { on?.bound ?? beginning.bound }
-  var end: DateBound? { (on ?? to ?? until)?.bound }
+  var hasStart: Bool { on != nil || beginning.bound != nil }
+  var hasEnd: Bool { on != nil || (to ?? until) != nil }
+
+  /// What they mean where clocks are those of a zone.
+  func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound?, end: DateBound?) {
+    if let on { return on.bounds(in: zone, now: now) }
+    return (beginning.bound, (to ?? until)?.bound)
+  }
 }
 
 /// `--from`, `--to`, `--on` and `--zone` of a command about this machine: without a zone, the machine's.
@@ -113,7 +120,7 @@ struct RecordPeriodOptions: ParsableArguments {
   @OptionGroup var zone: HomeZoneOptions
 
   /// Whether any of them was given.
-  var isBounded: Bool { dates.start != nil || dates.end != nil }
+  var isBounded: Bool { dates.hasStart || dates.hasEnd }
 
   /// Throws where the time is empty.
   ///
@@ -133,9 +140,10 @@ struct Period {
 
   init(_ dates: DateOptions, in zone: TimeZone, now: Timestamp = .now) throws {
     self.zone = zone
-    start = dates.start?.start(in: zone, now: now)
-    end = dates.end?.end(in: zone, now: now)
-    bounds = [dates.start, dates.end].compactMap(\.self)
+    let meant = dates.bounds(in: zone, now: now)
+    start = meant.start?.start(in: zone, now: now)
+    end = meant.end?.end(in: zone, now: now)
+    bounds = [meant.start, meant.end].compactMap(\.self)
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 

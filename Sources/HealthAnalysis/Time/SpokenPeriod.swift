@@ -1,0 +1,162 @@
+import Foundation
+import HealthModel
+
+/// Days as people name them in English: `last week`, `this month`, `november 2026`, `monday`, `27.11.2026`, and every
+/// ``DateBound``.
+///
+/// ```swift
+/// guard let week = SpokenPeriod("last week"), let zone = TimeZone(identifier: "Europe/Berlin") else { return }
+/// let bounds = week.bounds(in: zone, now: Timestamp(seconds: 1_780_000_000), weekStartsOnSunday: false)
+/// print(bounds.start, bounds.end)  // the days of Monday and of Sunday
+/// ```
+///
+/// A week, a month and a year are those of the calendar. A day of the week is the last one that was, today included; after
+/// `last` it is one before today. A month without a year is the last one that has begun.
+public struct SpokenPeriod: Hashable, Sendable {
+  /// What stands first in `11/12/2026`, which nobody can tell.
+  public enum SlashOrder: Sendable {
+    case day, month
+  }
+
+  private enum Meaning: Hashable {
+    case bound(DateBound)
+    /// How many before this one.
+    case week(Int), month(Int), year(Int)
+    /// So many up to today.
+    case days(Int)
+    /// From Monday, 0; before today.
+    case weekday(Int, isBefore: Bool)
+    /// From January, 1.
+    case named(month: Int)
+  }
+
+  private let meaning: Meaning
+
+  /// - Parameter slashes: what a date with slashes begins with; `nil` where nobody knows: then only those are read that can be
+  ///   read one way only.
+  public init?(_ text: String, slashes: SlashOrder? = nil) {
+    let words = text.lowercased().split(whereSeparator: { $0 == " " || $0 == "-" && !text.contains(where: \.isNumber) })
+      .map(String.init)
+    guard text.utf8.count <= 64, let meaning = Self.meaning(text, words, slashes) else { return nil }
+    self.meaning = meaning
+  }
+
+  /// A beginning or an end by itself.
+  public init(_ bound: DateBound) { meaning = .bound(bound) }
+
+  /// Whether it names days and no time of day.
+  public var isWholeDays: Bool { if case .bound(let bound) = meaning { bound.isWholeDays } else { true } }
+
+  /// Of one date, the same twice.
+  ///
+  /// - Parameter now: in whose day `this` and `last` are meant.
+  public func bounds(
+    in zone: TimeZone, now: Timestamp, weekStartsOnSunday: Bool
+  ) -> (start: DateBound, end: DateBound) {
+    if case .bound(let bound) = meaning { return (bound, bound) }
+    let local = Timestamp(iso8601: now.date(in: zone) + "T00:00:00Z") ?? now
+    let days = days(today: Int(local.seconds / 86_400), weekStartsOnSunday: weekStartsOnSunday)
+    return (
+      .day(CivilTime(day: days.lowerBound, second: 0)), .day(CivilTime(day: days.upperBound, second: 0))
+    )
+  }
+
+  /// Days since 1970-01-01.
+  private func days(today: Int, weekStartsOnSunday: Bool) -> ClosedRange<Int> {
+    let (year, month) = Self.date(of: today)
+    switch meaning {
+    case .bound: return today...today
+    case .days(let count): return (today - count + 1)...today
+    case .week(let ago):
+      // 1970-01-01 was a Thursday.
+      let start = today - Self.remainder(today + (weekStartsOnSunday ? 4 : 3), 7) - 7 * ago
+      return start...(start + 6)
+    case .weekday(let day, let isBefore):
+      let ago = Self.remainder(today + 3 - day, 7)
+      let date = today - (ago == 0 && isBefore ? 7 : ago)
+      return date...date
+    case .month(let ago): return Self.month(year * 12 + month - 1 - ago)
+    case .named(let named): return Self.month((named > month ? year - 1 : year) * 12 + named - 1)
+    case .year(let ago):
+      let first = Timestamp.daysFromCivil(year: year - ago, month: 1, day: 1)
+      return first...(Timestamp.daysFromCivil(year: year - ago + 1, month: 1, day: 1) - 1)
+    }
+  }
+
+  private static func date(of day: Int) -> (year: Int, month: Int) {
+    let civil = Timestamp(seconds: Int64(day) * 86_400).civil
+    return (civil.year, civil.month)
+  }
+
+  private static func remainder(_ value: Int, _ divisor: Int) -> Int { (value % divisor + divisor) % divisor }
+
+  /// - Parameter number: of months since the year 0.
+  private static func month(_ number: Int) -> ClosedRange<Int> {
+    let next = number + 1
+    let first = Timestamp.daysFromCivil(year: number / 12, month: number % 12 + 1, day: 1)
+    return first...(Timestamp.daysFromCivil(year: next / 12, month: next % 12 + 1, day: 1) - 1)
+  }
+
+  // MARK: Words
+
+  private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+  private static let months = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+  ]
+
+  /// The number of a name in a list, also by its first three letters.
+  private static func index(of word: String, in names: [String]) -> Int? {
+    names.firstIndex { $0 == word || $0.utf8.count > 3 && $0.utf8.prefix(3).elementsEqual(word.utf8) }
+  }
+
+  private static func meaning(_ text: String, _ words: [String], _ slashes: SlashOrder?) -> Meaning? {
+    if let bound = DateBound(text) { return .bound(bound) }
+    guard let first = words.first else { return nil }
+    if words.count == 1 {
+      if let day = index(of: first, in: weekdays) { return .weekday(day, isBefore: false) }
+      // `may` alone is another word, too.
+      if first.utf8.count > 3, let month = index(of: first, in: months) { return .named(month: month + 1) }
+      return date(text, slashes).map { .bound($0) }
+    }
+    if first == "this" || first == "last" { return relative(words, ago: first == "this" ? 0 : 1) }
+    if words.count == 2, let month = index(of: first, in: months), words[1].utf8.count == 4, let year = Int(words[1]) {
+      return DateBound("\(year)-\(month < 9 ? "0" : "")\(month + 1)").map { .bound($0) }
+    }
+    return nil
+  }
+
+  private static func relative(_ words: [String], ago: Int) -> Meaning? {
+    if words.count == 3, ago == 1, let count = Int(words[1]), (1...1_000).contains(count) {
+      switch words[2] {
+      case "day", "days": return .days(count)
+      case "week", "weeks": return .days(7 * count)
+      default: return nil
+      }
+    }
+    guard words.count == 2 else { return nil }
+    switch words[1] {
+    case "week": return .week(ago)
+    case "month": return .month(ago)
+    case "year": return .year(ago)
+    // It ended today.
+    case "night" where ago == 1: return .days(1)
+    default: return index(of: words[1], in: weekdays).map { .weekday($0, isBefore: ago == 1) }
+    }
+  }
+
+  /// `27.11.2026`, `11/27/2026`.
+  private static func date(_ text: String, _ slashes: SlashOrder?) -> DateBound? {
+    for (separator, order) in [(Character("."), SlashOrder?.some(.day)), ("/", slashes)] {
+      let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+      guard parts.count == 3, parts[2].utf8.count == 4, parts.allSatisfy({ $0.utf8.allSatisfy { $0 &- 48 < 10 } }),
+        parts[0].utf8.count <= 2, parts[1].utf8.count <= 2, let one = Int(parts[0]), let two = Int(parts[1])
+      else { continue }
+      let isDayFirst = order.map { $0 == .day } ?? (one > 12)
+      if order == nil, one <= 12, two <= 12, one != two { return nil }
+      let (day, month) = isDayFirst ? (one, two) : (two, one)
+      return DateBound("\(parts[2])-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)")
+    }
+    return nil
+  }
+}

@@ -1,0 +1,97 @@
+import ArgumentParser
+import Foundation
+import HealthAnalysis
+import HealthModel
+
+/// `--on`: days as people name them.
+struct PeriodArgument: ExpressibleByArgument {
+  let period: SpokenPeriod
+
+  init?(argument: String) {
+    guard let period = SpokenPeriod(argument, slashes: TimeLocale.current.slashes), period.isWholeDays else {
+      return nil
+    }
+    self.period = period
+  }
+
+  func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound, end: DateBound) {
+    period.bounds(in: zone, now: now, weekStartsOnSunday: TimeLocale.current.weekStartsOnSunday)
+  }
+}
+
+/// How dates are written and weeks begin where this machine's person is, as far as the environment says it (`locale(7)`).
+struct TimeLocale {
+  static let current = TimeLocale(ProcessInfo.processInfo.environment)
+
+  /// `nil` where it is not said.
+  let slashes: SpokenPeriod.SlashOrder?
+  let weekStartsOnSunday: Bool
+
+  init(_ environment: [String: String]) {
+    let name = ["LC_ALL", "LC_TIME", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
+    let locale = name.map { Locale(identifier: String($0.prefix { $0 != "." })) }
+    guard let locale, let region = locale.region?.identifier else {
+      (slashes, weekStartsOnSunday) = (nil, false)
+      return
+    }
+    slashes = Self.monthFirst.contains(region) ? .month : .day
+    weekStartsOnSunday = locale.firstDayOfWeek == .sunday
+  }
+
+  /// Regions whose short dates begin with the month (Unicode CLDR).
+  private static let monthFirst: Set = ["US", "PH", "PW", "FM", "MH", "AS", "GU", "MP", "PR", "UM", "VI"]
+}
+
+/// Words of time among the words of a command, put where the parser reads them: `hpeer sleep last week`,
+/// `hpeer stats steps by month this year`.
+enum SpokenTime {
+  /// Commands that ask about a stretch of time; those of them that divide it.
+  private static let commands: Set = [
+    "chart", "coverage", "report", "show", "sleep", "stats", "summary", "workouts",
+  ]
+  private static let dividing: Set = ["chart", "stats"]
+  /// As many words as the longest period has.
+  private static let longest = 3
+
+  /// - Parameter words: what follows the command.
+  static func arranged(_ words: [String], of command: String) -> [String] {
+    guard commands.contains(command) else { return words }
+    var words = words
+    if dividing.contains(command), let place = by(words) {
+      words.replaceSubrange(place...place + 1, with: ["--by", words[place + 1]])
+    }
+    guard let range = period(words) else { return words }
+    let text = words[range].joined(separator: " ")
+    words.removeSubrange(range)
+    return words + ["--on", text]
+  }
+
+  private static func by(_ words: [String]) -> Int? {
+    words.indices.dropLast().first { index in
+      words[index] == "by" && BucketSize(rawValue: words[index + 1]) != nil && isFree(index, words)
+    }
+  }
+
+  private static func period(_ words: [String]) -> Range<Int>? {
+    let options = ["--on", "--from", "--since", "--to", "--until", "--"]
+    // Who uses options says it with them.
+    guard !words.contains(where: { word in options.contains { word == $0 || word.hasPrefix($0 + "=") } }) else {
+      return nil
+    }
+    for count in stride(from: min(longest, words.count), through: 1, by: -1) {
+      for start in 0...(words.count - count) where isFree(start, words) {
+        let run = words[start..<start + count]
+        if !run.contains(where: { $0.hasPrefix("-") }), PeriodArgument(argument: run.joined(separator: " ")) != nil {
+          return start..<start + count
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Whether a word is no value of an option before it.
+  private static func isFree(_ index: Int, _ words: [String]) -> Bool {
+    index == 0 || !words[index - 1].hasPrefix("-") || words[index - 1].contains("=")
+      || ["--json", "--csv", "--utc"].contains(words[index - 1])
+  }
+}
