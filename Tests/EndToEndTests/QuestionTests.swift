@@ -60,7 +60,7 @@ struct QuestionTests {
     try await fill([
       Self.sample("StepCount", Self.watch, "2024-06-15T12:00:00Z", 60, 100, "count"),
       Self.sample("StepCount", Self.watch, "2024-06-16T12:00:00Z", 60, 10, "count"),
-      Self.sample("StepCount", "monday", "2024-07-01T12:00:00Z", 60, 1, "count"),
+      Self.sample("StepCount", Source(name: "monday"), "2024-07-01T12:00:00Z", 60, 1, "count"),
     ])
     let day = try await run("stats", "stepCount", "--on", "2024-06-15", "--csv").output
     #expect(day.contains(",100.0,"))

@@ -10,6 +10,12 @@ struct S3Download: DayFilesSource {
 
   /// How many files are fetched at once.
   private static let width = 6
+  /// In bytes: a longer file is fetched alone, since all of it is held.
+  private static let longestBesideOthers: Int64 = 16 << 20
+  /// Pages in a row without a file that is new, each of a thousand others as a rule.
+  private static let mostIdlePages = 1_000
+  /// More than all days of all types that a person ever has.
+  private static let mostObjects = 5_000_000
 
   /// What a destination has written.
   init(
@@ -44,8 +50,9 @@ struct S3Download: DayFilesSource {
   func close() async { await client.close() }
 
   func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int {
-    var count = 0
+    var seen: Set<String> = []
     var token: String?
+    var idle = 0
     repeat {
       var query = [("encoding-type", "url"), ("list-type", "2"), ("prefix", prefix + "v1/")]
       if let token { query.append(("continuation-token", token)) }
@@ -56,20 +63,24 @@ struct S3Download: DayFilesSource {
         object.name.utf8.starts(with: prefix.utf8)
           && HealthPushFolder.key(of: String(object.name.dropFirst(prefix.count))) != nil
       }
+      let new = objects.filter { seen.insert($0.name).inserted }
+      guard seen.count <= Self.mostObjects else { throw DeliveryError.unusable(reason: "\(label) lists too many files") }
+      let small = new.filter { $0.size ?? 0 <= Self.longestBesideOthers }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for (index, object) in objects.enumerated() {
+        for (index, object) in small.enumerated() {
           if index >= Self.width { try await group.next() }
           group.addTask { try await fetch(object, into: folder) }
         }
         try await group.waitForAll()
       }
-      count += objects.count
-      progress(count)
-      // One that says the same again would go on for ever.
-      guard page.next != token || token == nil else { break }
+      for object in new where object.size ?? 0 > Self.longestBesideOthers { try await fetch(object, into: folder) }
+      progress(seen.count)
+      // Pages that bring nothing new could go on for ever, under whatever tokens.
+      idle = new.isEmpty ? idle + 1 : 0
+      guard page.next != token || token == nil, idle < Self.mostIdlePages else { break }
       token = page.next
     } while token != nil
-    return count
+    return seen.count
   }
 
   private func fetch(_ object: S3Page.Object, into folder: String) async throws {
@@ -90,6 +101,8 @@ struct S3Page: Sendable {
   struct Object: Hashable, Sendable {
     var name: String
     var modified: Timestamp?
+    /// In bytes, as it is listed.
+    var size: Int64?
   }
 
   var objects: [Object] = []
@@ -102,7 +115,9 @@ struct S3Page: Sendable {
     for entry in XMLElements.all("Contents", in: text) {
       guard let key = XMLElements.first("Key", in: entry)?.removingPercentEncoding else { continue }
       objects.append(
-        Object(name: key, modified: XMLElements.first("LastModified", in: entry).flatMap { Timestamp(iso8601: $0) }))
+        Object(
+          name: key, modified: XMLElements.first("LastModified", in: entry).flatMap { Timestamp(iso8601: $0) },
+          size: XMLElements.first("Size", in: entry).flatMap { Int64($0) }))
     }
     guard XMLElements.first("IsTruncated", in: text) == "true" else { return }
     next = XMLElements.first("NextContinuationToken", in: text)
