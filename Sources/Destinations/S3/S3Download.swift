@@ -64,7 +64,9 @@ struct S3Download: DayFilesSource {
           && HealthPushFolder.key(of: String(object.name.dropFirst(prefix.count))) != nil
       }
       let new = objects.filter { seen.insert($0.name).inserted }
-      guard seen.count <= Self.mostObjects else { throw DeliveryError.unusable(reason: "\(label) lists too many files") }
+      guard seen.count <= Self.mostObjects else {
+        throw DeliveryError.unusable(reason: "\(label) lists too many files")
+      }
       let small = new.filter { $0.size ?? 0 <= Self.longestBesideOthers }
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (index, object) in small.enumerated() {
