@@ -25,7 +25,7 @@ extension BackupError: CustomStringConvertible {
     case .changed(let file):
       "\(file) in the backup is not what was written (its checksum is another), and nothing of it was used: take another backup."
     case .unexpected(let file):
-      "The backup is not encrypted and holds \(file), which hpeer puts into none of this kind: somebody else made it, and nothing of it was used."
+      "The backup holds \(file), which hpeer puts only into encrypted ones of everything: somebody else made it, and nothing of it was used."
     }
   }
 }

@@ -190,7 +190,7 @@ struct FHIRServer: Sendable {
   /// A server may quote what it was sent.
   private func said(_ status: Int, _ reason: String?) -> String {
     guard var reason, !reason.isEmpty else { return "it answers \(status)" }
-    reason = reason.shortened(toBytes: 4_000)
+    reason = reason.shortened(toBytes: 65_536)
     if let token { reason = reason.replacing(token, with: "…") }
     return "it answers \(status): \(reason.shortened(toBytes: 300))"
   }

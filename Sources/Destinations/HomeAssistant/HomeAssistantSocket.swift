@@ -90,7 +90,7 @@ struct HomeAssistantSocket {
         if case .string(let code)? = error["code"] { refusal.code = code.shortened(toBytes: 100) }
         if case .string(let text)? = error["message"] {
           // A server may quote what it was sent.
-          refusal.message = text.shortened(toBytes: 2_000).replacing(token, with: "…").shortened(toBytes: 200)
+          refusal.message = text.shortened(toBytes: 65_536).replacing(token, with: "…").shortened(toBytes: 200)
         }
       }
       throw refusal

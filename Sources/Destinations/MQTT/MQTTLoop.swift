@@ -49,7 +49,7 @@ final class MQTTLoop {
   private var early: [Int32: Int32] = [:]
   private var subscribing: [Int32: MQTTReply<Void>] = [:]
   /// When something was acknowledged last, or the first was sent that is not.
-  private var heard = ContinuousClock.now
+  private var heard = SuspendingClock.now
   private var listeners: [(topic: String, onMessage: @Sendable (MQTTMessage) -> Void)] = []
   /// Whether the broker has taken a connection, whatever it did then.
   private var wasTaken = false
@@ -227,11 +227,11 @@ final class MQTTLoop {
   }
 
   private func acknowledged(_ number: Int32, _ code: Int32) {
-    heard = .now
     guard let outgoing = inFlight.removeValue(forKey: number) else {
       early[number] = code
       return
     }
+    heard = .now
     // 16 says that nobody has subscribed, and is none.
     settle(outgoing.publication, code >= 0x80 ? failure.publishing(outgoing.message.topic, code) : nil)
   }
@@ -245,8 +245,8 @@ final class MQTTLoop {
   }
 
   private func subscribed(_ number: Int32, _ code: Int32) {
-    heard = .now
     guard let reply = subscribing.removeValue(forKey: number) else { return }
+    heard = .now
     reply.answer(
       code < 0x80
         ? .success(()) : .failure(DeliveryError.unusable(reason: "\(configuration.host) lets this user read nothing")))

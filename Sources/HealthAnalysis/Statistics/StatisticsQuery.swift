@@ -116,6 +116,8 @@ public struct StatisticsQuery: Sendable {
   /// - Parameter extent: of the samples, in microseconds.
   /// - Returns: `nil` where none of them can be in any.
   func buckets(_ extent: ClosedRange<Int64>) throws(StatisticsError) -> CalendarBuckets? {
+    // What begins after the end is in no bucket, and may not say how many there are.
+    if let end, extent.lowerBound >= end.microseconds { return nil }
     var first = start ?? Timestamp(microseconds: extent.lowerBound)
     var last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
     var isLimited = (start: false, end: false)

@@ -14,7 +14,7 @@ import HealthModel
 /// ```
 ///
 /// What HealthKit has a type for becomes samples of it, with `Fitbit` as their source and an identity that is made of type, time and
-/// source, so that the same day in a later export adds nothing. Most streams are there twice, as JSON and as tables: a table is
+/// source, so that the same day in a later export adds nothing, if its clock times are read in the same zone. Most streams are there twice, as JSON and as tables: a table is
 /// read only for days of which the JSON has no row. Files are told by their names, wherever they lie: each family is one list of
 /// numbers, whose name says what they are.
 ///
@@ -40,7 +40,7 @@ public struct FitbitExport: RecordFormat {
 
   public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     var readings = PersonReadings()
-    for sample in FitbitProfile(try FitbitContent(files).profile()).characteristics { readings.add(sample) }
+    for sample in FitbitProfile(FitbitContent(files).profile()).characteristics { readings.add(sample) }
     return readings
   }
 
@@ -49,21 +49,24 @@ public struct FitbitExport: RecordFormat {
     deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
     let content = FitbitContent(files)
-    let profile = FitbitProfile(try content.profile())
+    let profile = FitbitProfile(content.profile())
     var reader = FitbitReader(
       zone: options.zone ?? profile.zone ?? options.homeZone, collector: SampleCollector(size: 32_000, deliver: deliver)
     )
     for sample in profile.characteristics { try reader.collector.add(sample, isReading: true) }
     reader.noteZone(isSaid: options.zone != nil, isInProfile: profile.zone != nil)
-    if let height = profile.height { reader.weights.heights.append(height) }
+    if let height = profile.height { reader.weights.add(height: height) }
     var bytes: Int64 = 0
     for (family, file) in files.families {
+      let before = bytes
+      reader.check = { try progress(before) }
       do {
         try content.read(file) { source in try reader.read(family, source, named: file.name) }
       } catch is SampleFileError {
         reader.collector.report.skipped.add("\(file.name) from somewhere on, which cannot be read") { nil }
-      } catch ImportError.damagedZip {
-        reader.collector.report.skipped.add("\(file.name), which is damaged in its zip file") { nil }
+      } catch is ImportError {
+        // It is damaged in its zip file, closed to us, or has changed.
+        reader.collector.report.skipped.add("\(file.name), which cannot be read") { nil }
       }
       bytes += file.size
       try progress(bytes)

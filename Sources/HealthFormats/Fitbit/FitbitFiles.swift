@@ -27,6 +27,10 @@ struct FitbitFiles: Sendable {
 
   /// More than a person has in a lifetime.
   private static let maximumFiles = 500_000
+  /// In bytes: a larger one says that it is, and is none.
+  private static let maximumSize: Int64 = 1 << 40
+  /// How many files are looked into to see whether they are what they are called.
+  private static let mostLookedInto = 16
   private static let maximumDepth = 32
   private static let maximumFolders = 10_000
 
@@ -37,8 +41,8 @@ struct FitbitFiles: Sendable {
     if let file = candidate.file {
       if ContentKind(file.head.bytes) == .zip {
         files = Self.inZip(candidate.path)
-      } else if file.content.filePath != nil, Self.isList(file.head) {
-        let name = URL(filePath: candidate.path).lastPathComponent
+      } else if file.content.filePath != nil {
+        let name = candidate.name
         files = [
           File(name: name, path: name, size: file.content.size, place: .file(path: candidate.path, isGiven: true))
         ]
@@ -49,8 +53,9 @@ struct FitbitFiles: Sendable {
     var families = files.compactMap { file in
       FitbitFamily(fileName: file.name).map { (family: $0, file: file) }
     }
-    guard families.contains(where: { $0.family.isTelling }) else { return nil }
-    let root = Self.root(of: families.filter { $0.family.isTelling }.map(\.file.path))
+    let telling = families.filter { $0.family.isTelling }
+    guard Self.areWhatTheyAreCalled(telling.map(\.file)) else { return nil }
+    let root = Self.root(of: telling.map(\.file.path))
     families.removeAll { !$0.file.path.hasPrefix(root) }
     self.families = families.sorted {
       ($0.family.rawValue, $0.file.name, $0.file.path) < ($1.family.rawValue, $1.file.name, $1.file.path)
@@ -61,15 +66,30 @@ struct FitbitFiles: Sendable {
     }
   }
 
-  /// Whether a JSON file is a list of numbers or logs; also one without any.
-  private static func isList(_ head: FileHead) -> Bool {
-    guard case .array(let elements, _) = head.form, case .object(let first)? = elements.first else { return false }
-    return first["dateTime"] != nil || first["logId"] != nil
+  /// Whether one of the files that come first has rows or logs as Fitbit writes them: others may have such names, too.
+  private static func areWhatTheyAreCalled(_ files: [File]) -> Bool {
+    let content = FitbitContent([])
+    return files.prefix(mostLookedInto).contains { file in
+      let head = try? content.read(file) { source in try source.prefix(FileHead.size) }
+      return head.map { isOne(FileHead($0)) } ?? false
+    }
+  }
+
+  private static func isOne(_ head: FileHead) -> Bool {
+    switch head.form {
+    case .array(let elements, _):
+      guard case .object(let first)? = elements.first else { return false }
+      return first["dateTime"] != nil || first["logId"] != nil
+    case .table(let columns): return ["timestamp", "sleep_id"].contains(columns.first ?? "")
+    case .object, .other: return false
+    }
   }
 
   /// The folder in which all of them are, with a slash at its end; empty where there is none.
   private static func root(of paths: [String]) -> String {
     var common = paths[0].split(separator: "/").dropLast()
+    // Beside the folder of numbers are those of the profile and of what is not read.
+    if paths.allSatisfy({ $0.split(separator: "/").dropLast() == common }) { common = common.dropLast() }
     for path in paths {
       let folders = path.split(separator: "/").dropLast()
       common = common.prefix(zip(common, folders).prefix { $0 == $1 }.count)
@@ -81,6 +101,7 @@ struct FitbitFiles: Sendable {
   /// numbers.
   private static func familyName(_ name: String) -> String? {
     guard name.hasSuffix(".json") || name.hasSuffix(".csv") else { return nil }
+    if let end = name.range(of: " - ") { return String(name[..<end.lowerBound]) }
     var stem = name.prefix { $0 != "." }
     while let last = stem.last, last.isNumber || "-_ ()".contains(last) { stem.removeLast() }
     return stem.isEmpty ? nil : String(stem)
@@ -93,7 +114,8 @@ struct FitbitFiles: Sendable {
     guard let archive = try? ZipArchive(path: path), let entries = try? archive.entries() else { return [] }
     return entries.prefix(maximumFiles).enumerated().compactMap { index, entry in
       let parts = entry.name.split(separator: "/")
-      guard let name = parts.last, !entry.isEncrypted, entry.size > 0, !name.hasPrefix("._"),
+      guard let name = parts.last, !entry.isEncrypted, 1...maximumSize ~= entry.size,
+        name.hasSuffix(".json") || name.hasSuffix(".csv"), !name.hasPrefix("._"),
         !parts.contains("__MACOSX")
       else { return nil }
       return File(
@@ -118,17 +140,21 @@ struct FitbitFiles: Sendable {
         case .folder where folder.depth < maximumDepth && name != "__MACOSX":
           folders.append((file, "\(folder.name)\(name)/", folder.depth + 1))
         case .file(let size) where name.hasSuffix(".zip") && size > 0: zips.append(file)
-        case .file(let size) where size > 0:
+        case .file(let size) where 1...maximumSize ~= size:
           files.append(File(name: name, path: folder.name + name, size: size, place: .file(path: file, isGiven: false)))
         default: break
         }
       }
     }
-    // Unpacked files beside the zip files that they came from would be read twice.
-    if files.contains(where: isTelling) { return (files, 0) }
-    let parts = zips.map { inZip($0) }
-    let own = parts.filter { $0.contains(where: isTelling) }
-    return (own.flatMap(\.self), parts.count - own.count)
+    // Unpacked files beside the zip files that they came from would be read twice; beside an Apple Health export, zip files are
+    // none of ours.
+    if files.contains(where: { isTelling($0) || $0.name.lowercased().hasSuffix(".xml") }) { return (files, 0) }
+    var (parts, others): ([File], Int) = ([], 0)
+    for zip in zips where parts.count < maximumFiles {
+      let part = inZip(zip)
+      if part.contains(where: isTelling) { parts += part } else { others += 1 }
+    }
+    return (parts, others)
   }
 
   private static func isTelling(_ file: File) -> Bool {
@@ -136,12 +162,17 @@ struct FitbitFiles: Sendable {
   }
 }
 
-/// Opens the files of an export; zip files stay open. Used by one thread at a time.
+/// Opens the files of an export; some zip files stay open. Used by one thread at a time.
 final class FitbitContent {
-  private let files: FitbitFiles
+  private static let mostOpen = 16
+
+  private let families: [(family: FitbitFamily, file: FitbitFiles.File)]
   private var archives: [String: (archive: ZipArchive, entries: [ZipArchive.Entry])] = [:]
 
-  init(_ files: FitbitFiles) { self.files = files }
+  init(_ files: FitbitFiles) { families = files.families }
+
+  /// - Parameter families: of which ``profile()`` is one.
+  init(_ families: [(family: FitbitFamily, file: FitbitFiles.File)]) { self.families = families }
 
   /// - Parameter body: reads what it wants of the file.
   func read<Result>(_ file: FitbitFiles.File, _ body: (any ByteSource) throws -> Result) throws -> Result {
@@ -160,6 +191,7 @@ final class FitbitContent {
 
   private func archive(_ path: String) throws -> (ZipArchive, [ZipArchive.Entry]) {
     if let open = archives[path] { return open }
+    if archives.count >= Self.mostOpen { archives = [:] }
     let archive = try ZipArchive(path: path)
     let opened = (archive, try archive.entries())
     archives[path] = opened
@@ -167,12 +199,13 @@ final class FitbitContent {
   }
 
   /// The row of `Profile.csv` by its columns; empty where there is none that can be read.
-  func profile() throws -> [String: String] {
-    guard let file = files.families.first(where: { $0.family == .profile })?.file else { return [:] }
-    return try read(file) { source in
+  func profile() -> [String: String] {
+    guard let file = families.first(where: { $0.family == .profile })?.file else { return [:] }
+    let row = try? read(file) { source in
       var table = FitbitTable(source, path: file.name)
-      return (try? table.next()) ?? [:]
+      return try table.next()
     }
+    return (row ?? nil) ?? [:]
   }
 }
 

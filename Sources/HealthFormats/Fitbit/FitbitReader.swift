@@ -9,6 +9,9 @@ struct FitbitReader {
   /// Of a log of a night or an exercise.
   private static let longestLog = 4 << 20
 
+  /// Asked now and then; throws to stop.
+  var check: () throws -> Void = {}
+  private var rowCount = 0
   /// Of clock times without an offset.
   let zone: TimeZone
   var collector: SampleCollector
@@ -57,10 +60,18 @@ struct FitbitReader {
 
   // MARK: Files
 
-  /// What a row is on which line, and how many bytes of text it is.
+  /// On which line a row is, where that is known, and how many bytes of text it is.
   struct Place {
-    var line: Int
+    var line: Int?
     var weight: Int
+  }
+
+  /// How many rows there are between two questions whether to stop.
+  private static let stride = 256
+
+  private mutating func step() throws {
+    rowCount += 1
+    if rowCount % Self.stride == 0 { try check() }
   }
 
   private typealias Add<Row> = (inout FitbitReader, Row, Place) throws -> Void
@@ -81,8 +92,10 @@ struct FitbitReader {
     guard try scanner.peek() == UInt8(ascii: "[") else { return }
     try scanner.beginArray()
     while try scanner.nextElement() {
+      try step()
       let (bytes, offset) = try scanner.value(limit: limit)
-      let place = Place(line: scanner.position(at: offset).line, weight: bytes.count)
+      // To find a line takes as long as to read all that is before it.
+      let place = Place(line: nil, weight: bytes.count)
       guard case .object(let row) = try scanner.parse(bytes, at: offset) else {
         skip("\(name): something that is no object", place)
         continue
@@ -93,7 +106,10 @@ struct FitbitReader {
 
   private mutating func table(_ source: any ByteSource, _ name: String, _ add: Add<[String: String]>) throws {
     var table = FitbitTable(source, path: name)
-    while let row = try table.next() { try add(&self, row, Place(line: table.line, weight: 0)) }
+    while let row = try table.next() {
+      try step()
+      try add(&self, row, Place(line: table.line, weight: 0))
+    }
   }
 
   // MARK: Streams
@@ -232,10 +248,12 @@ struct FitbitReader {
     days[.weight, default: []].insert(date)
     let index = FitbitNumber.of(row["bmi"], in: 1...500)
     let kilograms = weights.kilograms(number, bodyMassIndex: index)
-    try add(.quantity("BodyMass"), kilograms, "kg", start, end, Self.source, [:], place)
-    if let index { try add(.quantity("BodyMassIndex"), index, "count", start, end, Self.source, [:], place) }
+    // Two of one day may both be without a time.
+    let log = FitbitNumber.of(row["logId"], in: 0...1e15).map { String(Int64($0)) }
+    try add(.quantity("BodyMass"), kilograms, "kg", start, end, Self.source, [:], place, log: log)
+    if let index { try add(.quantity("BodyMassIndex"), index, "count", start, end, Self.source, [:], place, log: log) }
     if let fat = FitbitNumber.of(row["fat"], in: 0.1...100) {
-      try add(.quantity("BodyFatPercentage"), fat / 100, "%", start, end, Self.source, [:], place)
+      try add(.quantity("BodyFatPercentage"), fat / 100, "%", start, end, Self.source, [:], place, log: log)
     }
   }
 
@@ -257,7 +275,10 @@ struct FitbitReader {
     }
     // The same log may be in two files.
     guard sleeps.isNew(sleep) else { return }
-    for sample in sleeps.samples(of: sleep, in: zone) { try collector.add(sample, weight: place.weight) { place.line } }
+    // All of them are made of one text.
+    for (index, sample) in sleeps.samples(of: sleep, in: zone).enumerated() {
+      try collector.add(sample, weight: index == 0 ? place.weight : 0) { place.line }
+    }
   }
 
   private mutating func addExercise(_ log: [String: JSONValue], _ place: Place) throws {
@@ -272,22 +293,27 @@ struct FitbitReader {
 
   private mutating func add(
     _ type: SampleType, _ value: Double, _ unit: String, _ start: Timestamp, _ end: Timestamp, _ source: Source,
-    _ metadata: Metadata, _ place: Place
+    _ metadata: Metadata, _ place: Place, log: String? = nil
   ) throws {
+    let fraction = Int(start.microseconds - start.seconds * 1_000_000)
     let sample = Sample(
-      uuid: Self.identity(type, source, start, end), type: type, start: start, end: end, source: source,
+      uuid: Self.identity(type, source, start, end, ordinal: fraction, log: log), type: type, start: start, end: end,
+      source: source,
       metadata: metadata, payload: .quantity(Quantity(value, unit)))
     try collector.add(sample, weight: place.weight) { place.line }
   }
 
   /// Of a kind of its own: what an Apple Health export says of such a sample is another one.
   ///
-  /// - Parameter ordinal: tells apart what has one time.
+  /// - Parameters:
+  ///   - ordinal: tells apart what has one second.
+  ///   - log: the number of what it comes from, where that has one.
   static func identity(
-    _ type: SampleType, _ source: Source, _ start: Timestamp, _ end: Timestamp, ordinal: Int = 0
+    _ type: SampleType, _ source: Source, _ start: Timestamp, _ end: Timestamp, ordinal: Int = 0, log: String? = nil
   ) -> UUID {
     SampleIdentity.uuid(
-      kind: "fitbit", type: type, source: source.name, start: start, end: end, created: nil, ordinal: ordinal)
+      kind: "fitbit", type: type, source: [source.name, log].compactMap(\.self).joined(separator: " "), start: start,
+      end: end, created: nil, ordinal: ordinal)
   }
 
   private mutating func skip(_ what: String, _ place: Place) {

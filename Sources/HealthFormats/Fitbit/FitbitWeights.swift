@@ -2,8 +2,10 @@ import HealthModel
 
 /// Finds out in what unit weights are: nothing in a log says it, and what an account is set to is no sign.
 struct FitbitWeights {
-  /// Metres, of the person, in the order of the files.
-  var heights: [Double] = []
+  /// Metres, of the person, each once.
+  private var heights: [Double] = []
+  /// People grow for twenty years.
+  private static let mostHeights = 1_000
 
   /// In kilograms: as a rule a log's is a pound.
   private static let pound = 0.453_592_37
@@ -13,7 +15,11 @@ struct FitbitWeights {
 
   /// - Parameter height: a row of `height-*.json`, in millimetres.
   mutating func add(height row: [String: JSONValue]) {
-    if let height = FitbitNumber.of(row["value"], in: 300...3000) { heights.append(height / 1000) }
+    if let height = FitbitNumber.of(row["value"], in: 300...3000) { add(height: height / 1000) }
+  }
+
+  mutating func add(height: Double) {
+    if heights.count < Self.mostHeights, !heights.contains(height) { heights.append(height) }
   }
 
   /// - Parameter bodyMassIndex: in kilograms a square metre, as the log has it.

@@ -2,8 +2,10 @@ import Foundation
 
 /// A path that may be a file of samples, looked at just far enough to tell of which format.
 public struct ImportCandidate: Sendable {
-  /// As the person gave it.
+  /// Where it is read.
   public let path: String
+  /// What the person calls it, without its folders.
+  let name: String
   /// Of a file; `nil` of a folder, and of what is neither.
   let file: File?
 
@@ -16,9 +18,11 @@ public struct ImportCandidate: Sendable {
 
   /// Blocking.
   ///
+  /// - Parameter original: what the person calls it, if it is read in another place.
   /// - Throws: ``ImportError`` where it cannot be read.
-  init(path: String) throws {
+  init(path: String, original: String? = nil) throws {
     self.path = path
+    name = URL(filePath: original ?? path).lastPathComponent
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       file = nil
@@ -35,7 +39,7 @@ public struct ImportCandidate: Sendable {
   /// What is in memory, as it is.
   init(bytes: [UInt8]) {
     let content = FileContent(bytes)
-    path = content.path
+    (path, name) = (content.path, content.path)
     file = File(content: content, head: FileHead(Array(bytes.prefix(FileHead.size))))
   }
 }

@@ -16,10 +16,14 @@ public enum ImportFile: Sendable {
 
   /// Blocking.
   ///
+  /// - Parameter original: what the person calls it, if `path` is a file that was opened already. An XML file is read where it
+  ///   is nevertheless: files of the export are beside it.
   /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.
-  public static func recognise(_ path: String) throws -> ImportFile {
-    if let file = try RecordFormats.recognise(try ImportCandidate(path: path)) { return .samples(file) }
-    return .appleHealth(try AppleHealthExport.all(at: path))
+  public static func recognise(_ path: String, original: String? = nil) throws -> ImportFile {
+    let candidate = try ImportCandidate(path: path, original: original)
+    if let file = try RecordFormats.recognise(candidate) { return .samples(file) }
+    let isXML = candidate.file.map { ContentKind($0.head.bytes) == .healthData } ?? false
+    return .appleHealth(try AppleHealthExport.all(at: isXML ? original ?? path : path))
   }
 
   /// In bytes, what reading it reports as progress when it is done.

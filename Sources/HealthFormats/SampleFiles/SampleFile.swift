@@ -77,7 +77,7 @@ public struct SampleFile: RecordFormat {
     guard let file = candidate.file else { return nil }
     if let format = Format(file.head) { return SampleFile(format: format, file.content) }
     // Lines of a store that has had nothing yet are none.
-    let isEmpty = file.head.bytes.isEmpty && URL(filePath: candidate.path).lastPathComponent.contains(".ndjson")
+    let isEmpty = file.head.bytes.isEmpty && candidate.name.contains(".ndjson")
     return isEmpty ? SampleFile(format: .changeFeed, file.content) : nil
   }
 

@@ -53,7 +53,7 @@ extension SampleFileError: CustomStringConvertible {
       "\(path) is a table (CSV) of Health Auto Export, which says neither in which time zone nor from which sources its "
         + "numbers are; export JSON in that app and import that."
     case .severalFormats(let path, let formats):
-      "\(path) holds \(formats.joined(separator: " and ")); import each by its own path."
+      "\(path) holds \(formats.joined(separator: " and ")); import each by its own path (from a zip file, unpacked)."
     }
   }
 }

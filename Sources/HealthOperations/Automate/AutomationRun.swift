@@ -190,7 +190,12 @@ public struct AutomationRun: Sendable {
 
   /// Others may write to the folder, too: what was looked at is what is read.
   private func importHeld(_ name: String) async throws -> String {
-    let file = try await onThread { _ in try HeldFile(name) }
+    let file: HeldFile
+    do {
+      file = try await onThread { _ in try HeldFile(name) }
+    } catch let error as SystemError {
+      throw ImportError(errno: error.code, path: name)
+    }
     defer { withExtendedLifetime(file) {} }
     do {
       return try await importFile(file.path, named: name)
@@ -202,7 +207,7 @@ public struct AutomationRun: Sendable {
   }
 
   private func importFile(_ path: String, named name: String) async throws -> String {
-    let source = try await ImportFile.recognised(at: path)
+    let source = try await ImportFile.recognised(at: path, original: name)
     let name = (name as NSString).lastPathComponent
     let result = try await ImportOperation(source, named: name).run(into: context.store)
     let count = result.summary.added
@@ -220,7 +225,9 @@ public struct AutomationRun: Sendable {
     var variables = program.environment
     variables["HPEER_AUTOMATION"] = name
     // What it runs of hpeer is to be about the same record.
-    if context.home.configuration == context.home.directory { variables["HPEER_HOME"] = context.home.directory }
+    if context.home.configuration == context.home.directory, variables["HPEER_HOME"] == nil {
+      variables["HPEER_HOME"] = context.home.directory
+    }
     let child = ChildProgram(path, arguments: Array(program.words.dropFirst()), variables: variables, folder: folder)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

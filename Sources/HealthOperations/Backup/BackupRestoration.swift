@@ -65,7 +65,7 @@ public struct BackupRestoration: Sendable {
   ///   - keepsIdentity: without it, only the record is taken: of two machines that both go on, each has its own identity,
   ///     pairings, settings and secrets.
   ///   - replaces: whether what is here is moved aside.
-  ///   - review: asked before anything takes its place, if the backup brings any.
+  ///   - review: asked before anything takes its place, if the backup brings more than the record.
   public init(
     _ path: String, keys: [AgeKey], into home: Home, keepsIdentity: Bool = true, replaces: Bool = false,
     progress: any ProgressObserver = NoProgress(), review: @escaping Review = { _ in true }
@@ -106,10 +106,9 @@ public struct BackupRestoration: Sendable {
             }
           })
       }
-      try await backup.requireSound()
-      if keepsIdentity {
-        let powers = try await RestoredPowers(in: backup.folder)
-        if !powers.isEmpty, try await !review(powers) { throw RestorationRefusal.declined }
+      try await backup.requireSound(isAlone: !keepsIdentity)
+      if keepsIdentity, backup.manifest.contents == .everything {
+        guard try await review(try await RestoredPowers(in: backup.folder)) else { throw RestorationRefusal.declined }
       }
     } catch {
       await onThread { _ in try? FileManager.default.removeItem(atPath: stage) }

@@ -3,18 +3,19 @@ import Foundation
 import OperatingSystem
 import PeerTrust
 
-/// What a backup brings beside the record that can do something on this machine, or read the record from elsewhere. Who has a
-/// recipient's public key can make a backup for it, and put in what he likes.
+/// What a backup of everything brings beside the record: an identity, always, and what can do something on this machine, or
+/// read the record from elsewhere. Who has a recipient's public key can make a backup for it, and put in what he likes.
 public struct RestoredPowers: Hashable, Sendable {
-  /// Automations and destinations that run a program, each with its words.
+  /// Automations and destinations that run a program, each with its words and its environment.
   public var programs: [String] = []
-  /// Where else the record is delivered to, by the names of destinations.
+  /// Where else the record is delivered to: the name of each destination, its kind and its address.
   public var destinations: [String] = []
-  /// The names of machines and inbox senders that are let in.
+  /// The names of machines that may read the record.
   public var clients: [String] = []
-
-  /// Whether there is nothing to ask about.
-  public var isEmpty: Bool { programs.isEmpty && destinations.isEmpty && clients.isEmpty }
+  /// The names of machines that are pulled from, with what they have deleted.
+  public var servers: [String] = []
+  /// The names of apps that may send to the inbox.
+  public var senders: [String] = []
 
   /// Of a backup that was unpacked into a folder. Throws ``PeerRegistryError``.
   init(in folder: String) async throws {
@@ -26,6 +27,8 @@ public struct RestoredPowers: Hashable, Sendable {
     }
     let registry = try await PeerRegistry.inspect(in: URL(filePath: folder, directoryHint: .isDirectory))
     clients = registry?.clients.filter { $0.revoked == nil }.map(\.name) ?? []
+    servers = registry?.servers.map(\.name) ?? []
+    senders = registry?.inboxSenders ?? []
   }
 
   private mutating func add(settingsAt path: String) async throws {
@@ -37,14 +40,15 @@ public struct RestoredPowers: Hashable, Sendable {
     }
     for automation in found.automations {
       guard case .command(let program) = automation.action else { continue }
-      programs.append("\(automation.name): \(program.words.joined(separator: " "))")
+      let environment = program.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+      programs.append("\(automation.name): \((environment + program.words).joined(separator: " "))")
     }
     for section in found.sections {
-      if section.kind.description.kind == DestinationKind("command") {
-        programs.append("the destination \(section.name)")
-      } else {
-        destinations.append(section.name)
-      }
+      let (kind, settings) = (section.kind.description.kind, section.settings)
+      let words = settings.has("command") ? settings.list("command").joined(separator: " ") : nil
+      let address = words ?? settings.optionalText("url") ?? settings.optionalText("path")
+      let text = "\(section.name) (\(kind.rawValue)\(address.map { " \($0)" } ?? ""))"
+      if kind == DestinationKind("command") { programs.append(text) } else { destinations.append(text) }
     }
   }
 }

@@ -58,7 +58,10 @@ struct UnpackedBackup: Sendable {
 
   /// Opens the record, brings it up to date, and throws unless it is sound and what the manifest says. Throws
   /// ``RestorationRefusal``, `StoreError`.
-  func requireSound() async throws {
+  ///
+  /// - Parameter isAlone: whether the record goes on under another identity: its key for positions is replaced, since whoever
+  ///   could read the backup, or made it, knows that.
+  func requireSound(isAlone: Bool = false) async throws {
     let integrity = try await HealthStore.checkIntegrity(directory: folder)
     if let finding = integrity.findings.first { throw RestorationRefusal.unsound("\(finding)") }
     let store = try await onThread { [folder] _ in try HealthStore(directory: folder, create: false) }
@@ -66,7 +69,6 @@ struct UnpackedBackup: Sendable {
     guard found == manifest.record else {
       throw RestorationRefusal.unsound("It is not the record that the backup says.")
     }
-    // Whoever could read the backup knows its key.
-    if manifest.contents == .record { try await store.renewPositionKey() }
+    if isAlone || manifest.contents == .record { try await store.renewPositionKey() }
   }
 }

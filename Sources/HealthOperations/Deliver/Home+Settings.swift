@@ -39,12 +39,26 @@ extension Home {
     }
   }
 
+  /// A path, and what it leads to by links in the place of the file, the last that of the file itself.
+  private static func links(from path: String) -> [String] {
+    var places = [path]
+    // As many as the kernel follows.
+    while places.count < 40, let last = places.last,
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: last)
+    {
+      let folder = HomeDirectory.resolved((last as NSString).deletingLastPathComponent)
+      places.append(target.hasPrefix("/") ? target : "\(folder)/\(target)")
+    }
+    return places
+  }
+
   private func settingsBytes() throws -> [UInt8] {
     let path = HomeDirectory.resolved(settingsPath)
     guard PrivateFile.exists(path) else { return [] }
     // They name programs that are run. Root may look at another's home.
     let owner = geteuid() == 0 ? FileStatus(configuration)?.owner ?? 0 : geteuid()
-    try HomeDirectory.requireTrusted(file: settingsPath, for: owner)
+    // Each link on the way lies where nobody else can exchange it.
+    for place in Self.links(from: settingsPath) { try HomeDirectory.requireTrusted(file: place, for: owner) }
     return try PrivateFile.read(path, limit: SettingsFile.longest + 1).bytes
   }
 

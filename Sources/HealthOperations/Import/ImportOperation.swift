@@ -133,8 +133,8 @@ extension ReadingOptions {
 }
 
 extension ImportFile {
-  /// As ``recognise(_:)``, which blocks.
-  public static func recognised(at path: String) async throws -> ImportFile {
-    try await onThread { _ in try recognise(path) }
+  /// As ``recognise(_:original:)``, which blocks.
+  public static func recognised(at path: String, original: String? = nil) async throws -> ImportFile {
+    try await onThread { _ in try recognise(path, original: original) }
   }
 }

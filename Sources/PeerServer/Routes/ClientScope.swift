@@ -1,7 +1,6 @@
 import HealthAnalysis
 import HealthModel
 import HealthStore
-import OperatingSystem
 import PeerProtocol
 import Synchronization
 
@@ -32,18 +31,16 @@ struct ClientScope: Hashable, Sendable {
 
   /// The types that the client may see, and of how many samples.
   func typeCounts(in store: HealthStore) async throws -> [TypeCount] {
-    guard isOnlyDaily else { return try await store.samples.typeCounts(granted) }
-    let settings = try await store.settings.current()
-    let zone = try await onThread { _ in try ZoneRules(homeOf: settings) }
-    return try await store.samples.typeCounts(countable(in: zone, now: .now))
-  }
-
-  /// What may be in the numbers that a client is told: nothing of today, where it may have whole days only. Not even whether
-  /// there is any, since when it was measured is then told.
-  private func countable(in zone: ZoneRules, now: Timestamp) -> SampleFilter {
-    guard isOnlyDaily else { return granted }
-    let today = zone.start(ofDay: zone.dayNumber(at: now.seconds))
-    return granted.intersection(SampleFilter(end: Timestamp(seconds: today)))
+    var counts = try await store.samples.typeCounts(granted)
+    guard isOnlyDaily else { return counts }
+    // Nothing of a day that is not over anywhere on Earth, whatever the client's zone is.
+    let day = Timestamp(seconds: (Timestamp.now.seconds / 86_400 - 1) * 86_400)
+    let recent = granted.intersection(SampleFilter(earliest: day)).range
+    for index in counts.indices {
+      counts[index].samples -= try await store.samples.count(of: counts[index].type, in: recent, from: granted.sources)
+    }
+    counts.removeAll { $0.samples <= 0 }
+    return counts
   }
 
   /// The samples of a type that the client may see, the newest first, cut to what it may know; and how many there are.
@@ -70,7 +67,13 @@ struct ClientScope: Hashable, Sendable {
     guard granted.passes(query.type) else { return nil }
     var query = query
     query.sources = SampleFilter(sources: query.sources).intersection(granted).sources
-    query.startingIn = countable(in: query.zone, now: query.now).range
+    query.startingIn = granted.range
+    if isOnlyDaily {
+      // Nothing of today, not even whether there is any: when it was measured would be told by that.
+      let today = Timestamp(seconds: query.zone.start(ofDay: query.zone.dayNumber(at: query.now.seconds)))
+      query.end = min(query.end ?? today, today)
+      query.startingIn = query.startingIn.map { $0.clamped(to: Timestamp(microseconds: .min)..<today) }
+    }
     query.marksRecordEnd = granted == .everything && !isOnlyDaily
     return query
   }

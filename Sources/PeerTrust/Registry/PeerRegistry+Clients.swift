@@ -106,12 +106,14 @@ extension PeerRegistry {
     }
   }
 
-  /// Says whether a client may ask for numbers of days only. The zone of these days is chosen anew.
+  /// Says whether a client may ask for numbers of days only. Where that is new, the zone of these days is chosen anew.
   /// - Throws: `notFound`.
   public func setOnlyDaily(_ isOnlyDaily: Bool, ofClient id: PeerID) async throws {
     try await write { db in
       try db.execute(
-        sql: "UPDATE client SET onlyDaily = ?, dailyZone = NULL WHERE id = ?", arguments: [isOnlyDaily, id.hex])
+        sql: """
+          UPDATE client SET onlyDaily = :daily, dailyZone = iif(onlyDaily = :daily, dailyZone, NULL) WHERE id = :id
+          """, arguments: ["daily": isOnlyDaily, "id": id.hex])
       if db.changesCount == 0 { throw PeerRegistryError.notFound(id.hex) }
     }
   }

@@ -10,11 +10,14 @@ extension PeerRegistry {
     public let clients: [ClientRecord]
     /// All servers, the oldest pairing first.
     public let servers: [ServerRecord]
+    /// The names of apps that may send to the inbox.
+    public let inboxSenders: [String]
 
     /// For tests; ``PeerRegistry/inspect(in:)`` reads one.
-    public init(clients: [ClientRecord], servers: [ServerRecord]) {
+    public init(clients: [ClientRecord], servers: [ServerRecord], inboxSenders: [String] = []) {
       self.clients = clients
       self.servers = servers
+      self.inboxSenders = inboxSenders
     }
 
     /// The server that a person means: by its name, or its id or the beginning of it.
@@ -74,7 +77,10 @@ extension PeerRegistry {
         return Inspection(clients: [], servers: [])
       }
       do {
-        return Inspection(clients: try fetchClients(db), servers: try fetchServers(db))
+        let senders =
+          try db.tableExists("inboxSender")
+          ? String.fetchAll(db, sql: "SELECT name FROM inboxSender WHERE revoked IS NULL ORDER BY name") : []
+        return Inspection(clients: try fetchClients(db), servers: try fetchServers(db), inboxSenders: senders)
       } catch let row as MalformedRow {
         throw PeerRegistryError.damaged(path: path, reason: "column \(row.column)")
       }

@@ -42,7 +42,10 @@ struct RestoreCommand: AsyncParsableCommand {
   var host: [String] = []
   @Flag(help: "With --from-peers: read codes from standard input.")
   var codeStdin = false
-  @Flag(help: "The machine that the backup was made on does not run any more: do not ask.")
+  @Flag(
+    help: """
+      The machine that the backup was made on does not run any more, and what the backup brings is yours: do not ask.
+      """)
   var yes = false
   @Argument(help: "The backup, or with --from-peers the machines.", completion: .file())
   var names: [String] = []
@@ -117,14 +120,16 @@ struct RestoreCommand: AsyncParsableCommand {
   private static func review(_ powers: RestoredPowers, yes: Bool) async throws -> Bool {
     let parts = [
       ("programs that are run", powers.programs), ("destinations", powers.destinations),
-      ("machines that may read the record", powers.clients),
+      ("machines that may read the record", powers.clients), ("machines that are pulled from", powers.servers),
+      ("apps that may send", powers.senders),
     ]
     for (what, names) in parts where !names.isEmpty {
       Console.say(
         "The backup brings \(what): \(names.map { PlainText.escaped($0, limit: 200) }.joined(separator: "; ")).")
     }
     if yes { return true }
-    return try await Prompt.confirm("Are these yours? (--new-identity takes the record alone)")
+    return try await Prompt.confirm(
+      "Did you make this backup, and is all that it brings yours? (--new-identity takes the record alone)")
   }
 
   /// Of two machines with one identity, others talk now to this one and now to that, and believe that it is one.

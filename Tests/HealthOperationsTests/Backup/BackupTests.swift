@@ -375,7 +375,7 @@ import Testing
       text + """
         [automation.nightly]
         when = "time"
-        at = "03:00"
+        at = ["03:00"]
         do = "command"
         command = ["/bin/true", "x"]
         [destination.files]
@@ -396,8 +396,9 @@ import Testing
     await #expect(throws: RestorationRefusal.declined) { try await restoration.run(holding: lock) }
     let told = asked.withLock { $0 }
     let powers = try #require(told)
-    #expect(powers.programs == ["nightly: /bin/true x"] && powers.destinations == ["files"])
-    #expect(powers.clients == ["laptop"])
+    #expect(powers.programs == ["nightly: /bin/true x"])
+    #expect(powers.destinations == ["files (folder /tmp/files)"])
+    #expect(powers.clients == ["laptop"] && powers.servers == ["studio"] && powers.senders.isEmpty)
     #expect(!PrivateFile.exists("\(other.directory)/\(HealthStore.fileName)"))
     // The record alone brings none.
     let alone = BackupRestoration(path, keys: [key], into: other, keepsIdentity: false) { _ in false }

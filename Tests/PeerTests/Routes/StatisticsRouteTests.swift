@@ -163,7 +163,7 @@ struct StatisticsRouteTests {
       "types=heartRate",
     ]
     let expected = Mutex<[String]?>(nil)
-    for other in [[], [Samples.quantity(Samples.heartRate, 60, "count/min", at: now)]] {
+    for other in [[], [Samples.quantity(Samples.heartRate, 60, "count/min", at: now + 7_200)]] {
       try await withServer(ServerOptions(samples: Self.steps + other)) { server in
         try await server.store.settings.setHomeZone("UTC")
         let (id, token) = try await server.token()
