@@ -194,7 +194,8 @@ public struct AutomationRun: Sendable {
     do {
       file = try await onThread { _ in try HeldFile(name) }
     } catch let error as SystemError {
-      throw ImportError(errno: error.code, path: name)
+      throw error.code == ENOENT
+        ? ImportError.noSuchFile(path: name) : ImportError.notAnExport(path: name, looksLike: "something closed to it")
     }
     defer { withExtendedLifetime(file) {} }
     do {
