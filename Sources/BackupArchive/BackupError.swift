@@ -10,7 +10,7 @@ public enum BackupError: Error, Hashable, Sendable {
   case cutOff
   /// What is in it does not have the checksum that its manifest says.
   case changed(file: String)
-  /// It holds more than one of its kind may: whoever wrote it may not say who this machine is, nor what it does.
+  /// A file that hpeer never puts into a backup of this kind, such as settings in an unencrypted one.
   case unexpected(file: String)
 }
 

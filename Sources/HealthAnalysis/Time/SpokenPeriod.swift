@@ -13,7 +13,7 @@ import HealthModel
 /// A week, a month and a year are those of the calendar. A day of the week is the last one that was, today included; after
 /// `last` it is one before today. A month without a year is the last one that has begun.
 public struct SpokenPeriod: Hashable, Sendable {
-  /// What stands first in `11/12/2026`, which nobody can tell.
+  /// The first field of a date with slashes, such as `11/12/2026`, which differs by country.
   public enum SlashOrder: Sendable {
     case day, month
   }
@@ -32,8 +32,8 @@ public struct SpokenPeriod: Hashable, Sendable {
 
   private let meaning: Meaning
 
-  /// - Parameter slashes: what a date with slashes begins with; `nil` where nobody knows: then only those are read that can be
-  ///   read one way only.
+  /// - Parameter slashes: the first field of a date with slashes. With `nil`, only dates are read that have one meaning, such as
+  ///   `11/27/2026`.
   public init?(_ text: String, slashes: SlashOrder? = nil) {
     let words = text.lowercased().split(whereSeparator: { $0 == " " || $0 == "-" && !text.contains(where: \.isNumber) })
       .map(String.init)
@@ -47,7 +47,7 @@ public struct SpokenPeriod: Hashable, Sendable {
   /// Whether it names days and no time of day.
   public var isWholeDays: Bool { if case .bound(let bound) = meaning { bound.isWholeDays } else { true } }
 
-  /// Of one date, the same twice.
+  /// The first and the last day; equal for a single date.
   ///
   /// - Parameter now: in whose day `this` and `last` are meant.
   public func bounds(

@@ -13,10 +13,10 @@ import HealthModel
 /// }
 /// ```
 ///
-/// What HealthKit has a type for becomes samples of it, with `Fitbit` as their source and an identity that is made of type, time and
-/// source, so that the same day in a later export adds nothing, if its clock times are read in the same zone. Most streams are there twice, as JSON and as tables: a table is
-/// read only for days of which the JSON has no row. Files are told by their names, wherever they lie: each family is one list of
-/// numbers, whose name says what they are.
+/// Values that have a type in HealthKit become samples of that type, with the source `Fitbit`. Their identities are derived from
+/// type, time and source, so that the same day in a later export adds nothing, if clock times are read in the same zone. Most
+/// streams exist twice, as JSON and as tables: a table is read only for days that the JSON lacks. A file's name tells what it
+/// holds; its folder does not matter.
 ///
 /// Intraday JSON, exercises and tables are in UTC; sleep, weights and days are in the clock time of the person, whose zone at
 /// that time no file says: see ``ReadingOptions/zone``. Instants of sleep come from `UserSleeps_*.csv` where that has them.
@@ -79,9 +79,9 @@ public struct FitbitExport: RecordFormat {
   }
 }
 
-/// What `Profile.csv` says.
+/// The parts of `Profile.csv` that an import uses.
 struct FitbitProfile {
-  /// Of today, and likely of the years before.
+  /// The zone at the time of the export; earlier ones are not recorded.
   var zone: TimeZone?
   /// Metres.
   var height: Double?

@@ -1,5 +1,5 @@
-/// What the files of one name hold, in the order in which they are read: what others need comes first, and JSON before the tables
-/// that have the same once more.
+/// The kinds of files, in the order in which they are read: those that others depend on first, and JSON before the tables with
+/// the same content.
 enum FitbitFamily: Int, CaseIterable {
   case profile, userSleeps, height
   case steps, distance, heartRate, restingHeartRate, weight, sleep, exercise
