@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Somewhere on the network or on disk that takes a record: it says what it can do and delivers one batch. Everything else
@@ -74,6 +75,29 @@ public protocol Destination: Sendable {
   /// - Throws: ``DeliveryError``.
   func withdrawDays() async throws
 
+  /// Compares the place with what it was given, at a cost that does not grow with the history, and gives it nothing. Asked before
+  /// news is delivered, and every ``DestinationCapabilities/examinationInterval`` while a delivery goes on, never beside
+  /// ``deliver(_:key:)``. ``PlaceExamination/intact`` by default, for kinds that cannot be asked.
+  ///
+  /// - Throws: ``DeliveryError``. A place that cannot be reached is asked again.
+  func examine() async throws -> PlaceExamination
+
+  /// Gives back what ``examine()`` has found missing or stale. Nothing by default.
+  ///
+  /// - Throws: ``DeliveryError``.
+  func mend() async throws
+
+  /// Leaves word at the place that it has everything up to this delivery, for ``examine()`` to find. Called when nothing more
+  /// waits to be delivered. Nothing by default.
+  ///
+  /// - Throws: ``DeliveryError``, which is passed over.
+  func confirm(_ key: DeliveryKey) async throws
+
+  /// Takes away what hpeer has put there of this record. By default, delivers a record without samples that starts over.
+  ///
+  /// - Throws: ``DeliveryError``.
+  func purge() async throws
+
   /// Ends connections that are open, when nothing more is to be delivered. Nothing by default.
   func close() async
 }
@@ -87,6 +111,20 @@ extension Destination {
 
   /// Has none.
   public func withdrawDays() async throws {}
+
+  /// Cannot tell.
+  public func examine() async throws -> PlaceExamination { .intact }
+
+  /// Has nothing to give back.
+  public func mend() async throws {}
+
+  /// Keeps no word of it.
+  public func confirm(_ key: DeliveryKey) async throws {}
+
+  /// Delivers a record without samples.
+  public func purge() async throws {
+    _ = try await deliver(.empty(startsOver: true), key: .purging)
+  }
 
   /// Has nothing to end.
   public func close() async {}
@@ -163,15 +201,22 @@ public struct DestinationCapabilities: Hashable, Sendable {
   public var deadline: Duration
   /// Which numbers and events of days it makes.
   public var days: Days
+  /// How often a place is examined while a delivery goes on (``Destination/examine()``).
+  public var examinationInterval: Duration
+  /// Whether ``Destination/purge()`` takes away what was put there.
+  public var purges: Bool
 
   /// - Parameter maximumChanges: less than 1 counts as 1.
   public init(
-    maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60), days: Days = .none
+    maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60), days: Days = .none,
+    examinationInterval: Duration = .seconds(3_600), purges: Bool = false
   ) {
     self.maximumChanges = max(1, maximumChanges)
     self.deletes = deletes
     self.deadline = deadline
     self.days = days
+    self.examinationInterval = examinationInterval
+    self.purges = purges
   }
 }
 
@@ -180,6 +225,9 @@ public struct DestinationCapabilities: Hashable, Sendable {
 public struct DeliveryKey: Hashable, Sendable, CustomStringConvertible {
   /// ASCII, at most 128 characters without spaces: fit for a header such as `Idempotency-Key`, or a file name.
   public let description: String
+
+  /// A new one, of a delivery that is of no page of a record.
+  static var purging: DeliveryKey { DeliveryKey(description: "purge-\(UUID().uuidString.lowercased())") }
 }
 
 /// What the other side has taken.

@@ -22,10 +22,12 @@ struct CalDAVDestination: Destination {
 
   /// An event is a request, and a calendar may be slow.
   var capabilities: DestinationCapabilities {
-    DestinationCapabilities(maximumChanges: 500, deadline: .seconds(900), days: days.isEmpty ? .none : .named)
+    DestinationCapabilities(
+      maximumChanges: 500, deadline: .seconds(900), days: days.isEmpty ? .none : .named, purges: true)
   }
   private let calendar: CalendarCollection
   private let service: HTTPService
+  private let lastDelivered: LastDelivered
   private let hasWorkouts: Bool
   private let days: CalendarDays
 
@@ -51,6 +53,7 @@ struct CalDAVDestination: Destination {
     {
       authorization = [HTTPHeaderText.basic(user, password)]
     }
+    lastDelivered = LastDelivered(in: environment.stateFolder)
     hasWorkouts = settings.boolean("workouts")
     days = CalendarDays(
       record: environment.record, hasNights: settings.boolean("nights"),
@@ -119,7 +122,18 @@ struct CalDAVDestination: Destination {
       }
     }
     if !days.isEmpty { try await update(try await days.changes(of: batch)) }
+    let (written, deleted) = await calendar.namesOfDelivery()
+    try await lastDelivered.note(written, deleted: deleted)
     return Delivery(refused: refused)
+  }
+
+  func examine() async throws -> PlaceExamination {
+    try await lastDelivered.examine("events") { try await calendar.isThere($0) }
+  }
+
+  func forget(from start: Timestamp?) async throws {
+    let names = await lastDelivered.read()
+    try await lastDelivered.note([], deleted: Set(names))
   }
 
   /// Writes the events of whole days. They are made of many samples, so that a refused event sets no sample aside: it is

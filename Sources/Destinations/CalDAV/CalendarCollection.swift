@@ -31,6 +31,7 @@ actor CalendarCollection {
   /// What is being delivered, and the digests of the events that were written for it, by their names.
   private var delivery: DeliveryKey?
   private var written: [String: String] = [:]
+  private var deleted: Set<String> = []
   /// The names of other records' events that were met meanwhile.
   private var foreign: Set<String> = []
 
@@ -51,8 +52,24 @@ actor CalendarCollection {
   /// A delivery that comes again, because the server failed or was too slow for all of it, goes on where it stopped: asking for
   /// each event that is there takes longer than it took to write it.
   func begin(_ key: DeliveryKey) {
-    if delivery != key { (written, foreign) = ([:], []) }
+    if delivery != key { (written, deleted, foreign) = ([:], [], []) }
     delivery = key
+  }
+
+  /// The names of the events that were written for this delivery, those of workouts first, and of those that were deleted.
+  func namesOfDelivery() -> (written: [String], deleted: Set<String>) {
+    (written.keys.sorted { ($0.count, $0) < ($1.count, $1) }, deleted)
+  }
+
+  /// Whether there is an event under a name.
+  func isThere(_ name: String) async throws -> Bool {
+    let response = try await request("GET", name)
+    switch response.status {
+    case 200 where response.isPage: throw Self.unexpected(response)
+    case 200...299: return true
+    case 404, 409, 410: return false
+    default: throw HTTPService.failure(response) ?? Self.unexpected(response)
+    }
   }
 
   /// Deletes this record's events that were not written for this delivery, and such as name no record, which an earlier
@@ -115,6 +132,7 @@ actor CalendarCollection {
   /// Deletes an event; one that is not there is deleted.
   func delete(_ name: String) async throws {
     written[name] = nil
+    deleted.insert(name)
     let response = try await request("DELETE", name)
     switch response.status {
     case 200 where response.isPage: throw Self.unexpected(response)

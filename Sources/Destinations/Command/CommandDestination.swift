@@ -42,7 +42,8 @@ public struct CommandDestination: Destination {
       throw SettingsError("command", .invalid("names a program that is not there or may not be executed: \(first)"))
     }
     capabilities = DestinationCapabilities(
-      maximumChanges: try settings.integer("batch"), deadline: .seconds(try settings.integer("timeout")))
+      maximumChanges: try settings.integer("batch"), deadline: .seconds(try settings.integer("timeout")),
+      purges: true)
     var variables = settings.table("environment")
     variables["HPEER_DESTINATION"] = settings.name
     program = ChildProgram(

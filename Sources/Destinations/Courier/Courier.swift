@@ -11,6 +11,8 @@ public struct CourierReport: Hashable, Sendable {
   public var refused = 0
   /// Attempts that failed and were made again.
   public var retries = 0
+  /// What the destination had lost, and what becomes of it, as parts of sentences.
+  public var losses: [String] = []
 
   /// Nothing was done, but for what is named.
   public init(delivered: Int = 0, refused: Int = 0, retries: Int = 0) {
@@ -47,6 +49,8 @@ public struct Courier<Place: Destination>: Sendable {
   private let shape: DeliveryShape?
   private let clock: any Clock<Duration>
   private let observe: @Sendable (CourierEvent) -> Void
+  /// Passed by each attempt, and by whatever else may not happen at the place meanwhile.
+  package var turnstile = Turnstile()
 
   /// - Parameters:
   ///   - name: one courier at a time works under it.
@@ -161,6 +165,10 @@ public struct Courier<Place: Destination>: Sendable {
       // Read while this one is delivered; what fails of it is read again.
       async let ahead = page.isLast ? nil : try? await consumer.ahead(of: page, ofAtMost: size)
       try await deliver(page, &run, follows: follows)
+      if page.isLast {
+        // What it does not keep is delivered all the same.
+        try? await turnstile.pass { [destination] in try await destination.confirm(key(of: page)) }
+      }
       if let ahead = await ahead, !Task.isCancelled {
         next = try await consumer.commit(page, handingOut: ahead)
       } else {
@@ -176,10 +184,14 @@ public struct Courier<Place: Destination>: Sendable {
 
   // MARK: One page
 
+  private func key(of page: ConsumerPage) -> DeliveryKey {
+    DeliveryKey(description: "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))")
+  }
+
   private func deliver(_ page: ConsumerPage, _ run: inout Run, follows: Bool) async throws {
     var batch = DeliveryBatch(changes: page.changes, startsOver: page.startsOver)
     if !sendsNames { batch = try batch.withoutNames() }
-    let key = "\(store.id.uuidString.lowercased())-\(String(page.key, radix: 16))"
+    let key = key(of: page).description
     var unshaped: [RefusedSample] = []
     if let shape {
       let shaped = try await shape.applied(to: batch)
@@ -245,7 +257,9 @@ public struct Courier<Place: Destination>: Sendable {
   ) async throws -> Delivery {
     while true {
       do {
-        let delivery = try await destination.attempt(batch, key: key, clock: clock)
+        let delivery = try await turnstile.pass { [destination, clock] in
+          try await destination.attempt(batch, key: key, clock: clock)
+        }
         run.failures = 0
         run.backOff.reset()
         return delivery

@@ -6,6 +6,8 @@ public enum CourierEvent: Hashable, Sendable {
   case failed(reason: String, pause: Duration)
   /// The destination refused these for good; they are among the dead letters.
   case refused([RefusedSample])
+  /// The place had lost something; what, and what becomes of it, as the part of a sentence.
+  case lost(String)
 }
 
 /// Why a ``Courier`` ended before everything was delivered. Nothing is lost: the next run goes on from there.

@@ -8,6 +8,11 @@ public struct DeliveryBatch: Sendable {
   /// Forget everything that was delivered before: all that there is follows, beginning with this batch.
   public let startsOver: Bool
 
+  /// One without samples and tombstones.
+  static func empty(startsOver: Bool) -> DeliveryBatch {
+    DeliveryBatch(changes: ChangeCoder().changes, startsOver: startsOver)
+  }
+
   /// Samples to delete, perhaps some that were never delivered.
   public var deletions: [Tombstone] { changes.tombstones.map(changes.tombstone) }
 

@@ -23,12 +23,12 @@ struct DailySummaryDestination: Destination {
       ),
     ] + HTTPService.fields)
 
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .all)
+  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .all, purges: true)
 
   /// Days of which objects are made at once.
   private static let chunk = 64
 
-  private let record: RecordReader
+  private var record: RecordReader
   private let metrics: DailyMetrics
   private let service: HTTPService
   private let url: URL
@@ -78,6 +78,13 @@ struct DailySummaryDestination: Destination {
   func forget(from start: Timestamp?) async throws {
     var memory = await DailyMemory.read(in: stateFolder)
     try await memory.doubt(from: start.map { record.zone.dayNumber(at: $0.seconds) })
+  }
+
+  /// Posts each day that was sent without anything in it.
+  func purge() async throws {
+    var emptied = self
+    emptied.record = RecordReader(record.store, filter: SampleFilter(types: []), zone: record.zone)
+    _ = try await emptied.deliver(.empty(startsOver: true), key: .purging)
   }
 
   /// Posts no day: what answers that there is none has read the key.

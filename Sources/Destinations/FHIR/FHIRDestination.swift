@@ -29,6 +29,7 @@ struct FHIRDestination: Destination {
   let capabilities: DestinationCapabilities
   private let server: FHIRServer
   private let entries: FHIREntries
+  private let lastDelivered: LastDelivered
   private let record: RecordReader
   private let subject: FHIRSubject
 
@@ -47,7 +48,8 @@ struct FHIRDestination: Destination {
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"),
       // A Bundle that is refused for some entries goes again without them.
-      deadline: timeout * 4)
+      deadline: timeout * 4, purges: true)
+    lastDelivered = LastDelivered(in: environment.stateFolder)
     server = FHIRServer(
       try HTTPService(settings, url: url, timeout: timeout), url: url.absoluteString,
       token: try environment.secrets.read("token", of: settings),
@@ -76,9 +78,23 @@ struct FHIRDestination: Destination {
     let bundle = try await entries.make(batch, subject: reference)
     if bundle.entries.isEmpty { return Delivery(refused: bundle.refused) }
     let refused = try await server.send(bundle.entries)
+    let isRefused = Set(refused.compactMap { $0.sample?.uuid })
+    try await lastDelivered.note(
+      bundle.written.filter { !isRefused.contains($0.uuid) }.map(FHIREntries.search(for:)),
+      deleted: Set(bundle.deleted.map(FHIREntries.search(for:))))
     return Delivery(
       refused: bundle.refused
         + refused.compactMap { refusal in refusal.sample.map { RefusedSample($0, reason: refusal.reason) } })
+  }
+
+  /// A token that may not search is told nothing.
+  func examine() async throws -> PlaceExamination {
+    try await lastDelivered.examine("resources") { try await server.mayHave($0) }
+  }
+
+  func forget(from start: Timestamp?) async throws {
+    let names = await lastDelivered.read()
+    try await lastDelivered.note([], deleted: Set(names))
   }
 
   func close() async { await server.close() }

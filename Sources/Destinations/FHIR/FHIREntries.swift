@@ -17,6 +17,9 @@ struct FHIREntries: Sendable {
     var entries: [FHIREntry] = []
     /// What FHIR has no place for.
     var refused: [RefusedSample] = []
+    /// The samples of those entries that write, and of those that delete.
+    var written: [SampleReference] = []
+    var deleted: [SampleReference] = []
   }
 
   let record: RecordReader
@@ -45,12 +48,14 @@ struct FHIREntries: Sendable {
         continue
       }
       written.insert(sample.uuid)
+      bundle.written.append(sample.reference)
       let type = Self.resourceType(of: sample.type)
       bundle.entries.append(entry(resource, sample.uuid, type, present.contains(sample.uuid) ? sample.reference : nil))
     }
     // A server deletes first (https://hl7.org/fhir/R4/http.html#trules), and takes nothing that is there twice.
     var deletions: [FHIREntry] = []
     for tombstone in batch.deletions where written.insert(tombstone.sample.uuid).inserted {
+      bundle.deleted.append(tombstone.sample)
       deletions.append(
         Self.deletion(
           of: tombstone.sample.uuid, Self.resourceType(of: tombstone.sample.type), tombstone.sample))
@@ -96,6 +101,11 @@ struct FHIREntries: Sendable {
   /// Escaped as a query has it.
   private static func condition(_ uuid: UUID) -> String {
     "identifier=urn:ietf:rfc:3986%7Curn:uuid:\(uuid.uuidString.lowercased())"
+  }
+
+  /// What finds the resource of a sample: `Observation?identifier=…`.
+  static func search(for sample: SampleReference) -> String {
+    "\(resourceType(of: sample.type))?\(condition(sample.uuid))"
   }
 
   private func entry(_ resource: [UInt8], _ uuid: UUID, _ type: String, _ sample: SampleReference?) -> FHIREntry {

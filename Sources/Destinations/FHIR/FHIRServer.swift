@@ -127,6 +127,31 @@ struct FHIRServer: Sendable {
     return "\(type)/\(id)"
   }
 
+  /// Whether a search finds something, or the server does not say.
+  ///
+  /// - Parameter search: `Observation?identifier=…`, escaped.
+  func mayHave(_ search: String) async throws -> Bool {
+    struct Found: Decodable {
+      struct Entry: Decodable {
+        struct Resource: Decodable { var resourceType: String? }
+        var resource: Resource?
+      }
+      var resourceType: String?
+      var entry: [Entry]?
+    }
+    do {
+      let response = try await send("GET", "\(url)/\(search)&_elements=identifier", [], nil)
+      if let error = HTTPService.misplaced(response) { throw error }
+      guard response.status == 200, let found = try? JSONDecoder().decode(Found.self, from: Data(response.body)),
+        found.resourceType == "Bundle"
+      else { return true }
+      return (found.entry ?? []).contains { $0.resource?.resourceType.map(search.hasPrefix) ?? false }
+    } catch DeliveryError.unusable {
+      // It may write and not search.
+      return true
+    }
+  }
+
   /// Deletes what hpeer has written of a patient, page by page.
   func deleteAll(of subject: String) async throws {
     let patient = subject.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? subject

@@ -17,6 +17,7 @@ public struct FolderDestination: Destination {
   private let store: FolderStore
   private let files: DayFiles
   private let options: DayFiles.Options
+  private let witness: PlaceWitness
 
   public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     _ = try DayFiles.Options(settings)
@@ -29,9 +30,19 @@ public struct FolderDestination: Destination {
       path: path, owner: String(environment.record.store.id.uuidString.lowercased().prefix(8)),
       memory: FolderMemory(of: path, landmark: DayFiles.folder(options), stateFolder: environment.stateFolder))
     files = DayFiles(in: store, options, zone: environment.record.zone)
+    witness = PlaceWitness(
+      in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
+      stateFolder: environment.stateFolder)
   }
 
-  public func forget(from start: Timestamp?) async throws { try await store.forget() }
+  public func forget(from start: Timestamp?) async throws {
+    try await witness.forget()
+    try await store.forget()
+  }
+
+  public func examine() async throws -> PlaceExamination { try await witness.examine() }
+
+  public func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 
   public func check() async throws {
     try await ObjectStoreProbe.run(store, prefix: options.prefix, needsConditions: true)

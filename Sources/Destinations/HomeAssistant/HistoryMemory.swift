@@ -7,6 +7,10 @@ import OperatingSystem
 ///
 ///     hpeer history 1 kcal
 ///     19813 ffff00 8f3b1c… 77aa02…
+///     last 475535 sum 812345.5
+///
+/// The last line has the newest hour that Home Assistant has confirmed, in hours since 1970, and one of its numbers: a
+/// database without it is another one, or an older copy.
 ///
 /// Where the file is missing, or is none of these, nothing is known: then the series is cleared and sent again.
 struct HistoryMemory: Sendable {
@@ -19,9 +23,20 @@ struct HistoryMemory: Sendable {
     var whole: UInt64
   }
 
+  /// An hour as Home Assistant was given it.
+  struct Row: Hashable, Sendable {
+    /// Since 1970 in UTC.
+    var hour: Int64
+    /// `sum` or `mean`.
+    var name: String
+    var number: Double
+  }
+
   private static let longest = 16 * 1_024 * 1_024
 
   var days: [Int: Day] = [:]
+  /// The newest hour that was confirmed; `nil` where that is not known.
+  var last: Row?
   let unit: String
   private let path: String
 
@@ -49,6 +64,7 @@ struct HistoryMemory: Sendable {
     for (day, kept) in days.sorted(by: { $0.key < $1.key }) {
       text += "\(day) \(Self.hex(kept.hours)) \(Self.hex(kept.print)) \(Self.hex(kept.whole))\n"
     }
+    if let last { text += "last \(last.hour) \(last.name) \(last.number)\n" }
     let bytes = Array(text.utf8)
     try await onThread { [path] _ in
       try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
@@ -84,6 +100,11 @@ struct HistoryMemory: Sendable {
     var memory = self
     for line in lines {
       let words = line.split(separator: " ")
+      if words.count == 4, words[0] == "last" {
+        guard let hour = Int64(words[1]), let number = Double(words[3]) else { return nil }
+        memory.last = Row(hour: hour, name: String(words[2]), number: number)
+        continue
+      }
       guard words.count == 4, let day = Int(words[0]), let hours = UInt32(words[1], radix: 16),
         let print = UInt64(words[2], radix: 16), let whole = UInt64(words[3], radix: 16)
       else { return nil }

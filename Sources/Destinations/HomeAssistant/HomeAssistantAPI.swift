@@ -8,10 +8,15 @@ struct HomeAssistantAPI: Sendable {
   let url: URL
   let token: String
 
-  /// Whether an entity has a state. A restart of Home Assistant forgets all that were set from outside.
-  func hasState(_ entity: String) async throws -> Bool {
+  /// The attributes of an entity's state; `nil` where it has none. A restart of Home Assistant forgets all that were set from
+  /// outside.
+  func attributes(of entity: String) async throws -> [String: JSONValue]? {
     let response = try await send("GET", "states/\(entity)", nil)
-    return response.status == 200
+    guard response.status == 200 else { return nil }
+    guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(response.body)),
+      case .object(let attributes)? = members["attributes"]
+    else { return [:] }
+    return attributes
   }
 
   func setState(_ entity: String, _ state: JSONValue, attributes: [String: JSONValue]) async throws {
@@ -65,7 +70,24 @@ struct HomeAssistantStates: Sendable {
   func entity(_ name: String) -> String { "sensor.hpeer_\(person)_\(name)" }
 
   /// Whether Home Assistant has been started again since, or has never had any.
-  func areForgotten() async throws -> Bool { try await !api.hasState(delivered) }
+  func areForgotten() async throws -> Bool { try await api.attributes(of: delivered) == nil }
+
+  /// Throws ``DeliveryError/unusable(reason:)`` where the sensors are those of another record.
+  func requireOwn() async throws {
+    guard case .string(let other)? = try await api.attributes(of: delivered)?["record"], other != recordID else {
+      return
+    }
+    throw DeliveryError.unusable(reason: ForeignRecord.reason("in the sensors of \(person)"))
+  }
+
+  /// Takes all of them away. Types that are not there cost a request.
+  func removeAll() async throws {
+    let types = Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type))
+    for type in types { try await api.removeState(entity(HomeAssistantEntity(type).key)) }
+    try await api.removeState(delivered)
+  }
+
+  private var recordID: String { record.store.id.uuidString.lowercased() }
 
   func update(_ types: Set<SampleType>, _ key: DeliveryKey) async throws {
     for type in types.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -80,7 +102,7 @@ struct HomeAssistantStates: Sendable {
       delivered, .string(Timestamp.now.iso8601),
       attributes: [
         "device_class": .string("timestamp"), "friendly_name": .string("Health of \(person) delivered"),
-        "anchor": .string(key.description),
+        "anchor": .string(key.description), "record": .string(recordID),
       ])
   }
 

@@ -2,6 +2,7 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 import OperatingSystem
+import Synchronization
 
 /// Keeps states and years of long-term statistics in Home Assistant, and feeds HealthPush's component.
 struct HomeAssistantDestination: Destination {
@@ -12,7 +13,7 @@ struct HomeAssistantDestination: Destination {
       SettingField("url", .url(schemes: ["https", "http"]), "Home Assistant: https://HOST[:PORT].", required: true),
       SettingField(
         "token", .secret, "A long-lived access token (profile, Security), of an administrator where history is kept."),
-      SettingField("person", .text, "Whose values these are, in the names of sensors.", default: "me"),
+      SettingField("person", .text, "Whose values these are, in the names of sensors.", asked: true, default: "me"),
       SettingField("states", .boolean, "Keep a sensor for each type, with what holds now.", default: "true"),
       SettingField("history", .boolean, "Keep the numbers of all hours in the long-term statistics.", default: "true"),
       SettingField("webhook-id", .text, "The webhook of the HealthPush component, such as healthpush_iphone."),
@@ -20,7 +21,8 @@ struct HomeAssistantDestination: Destination {
     ] + HTTPService.fields)
 
   /// Years of history of a type may take minutes, and memory that longer pages would need.
-  let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(3_600), days: .current)
+  let capabilities = DestinationCapabilities(
+    maximumChanges: 5_000, deadline: .seconds(3_600), days: .current, examinationInterval: .seconds(60), purges: true)
 
   /// How long a check may take: its recorder may have much to write first.
   private static let patience = Duration.seconds(120)
@@ -35,6 +37,21 @@ struct HomeAssistantDestination: Destination {
   private let token: String?
   private let webhook: HealthPushWebhook?
   private let stateFolder: String
+  private let historyExamined = LastTime()
+
+  /// When something was done last in this process.
+  private final class LastTime: Sendable {
+    let instant = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// Whether it is due, every so often; then it is taken for done.
+    func isDue(every interval: Duration) -> Bool {
+      instant.withLock { last in
+        if let known = last, ContinuousClock.now - known < interval { return false }
+        last = .now
+        return true
+      }
+    }
+  }
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     try HTTPService.requireAcceptedRisk(settings, url: try settings.url("url"))
@@ -90,6 +107,7 @@ struct HomeAssistantDestination: Destination {
 
   func check() async throws {
     if let states {
+      try await states.requireOwn()
       let probe = states.entity("probe")
       try await DestinationProbe.run {
         try await states.api.setState(probe, .string("probe"), attributes: [:])
@@ -108,10 +126,52 @@ struct HomeAssistantDestination: Destination {
     try await webhook?.check()
   }
 
+  // MARK: Examining
+
+  /// Sensors are gone with each restart; statistics are, where Home Assistant has another database than before.
+  func examine() async throws -> PlaceExamination {
+    guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
+    var losses: [String] = []
+    if let states, try await states.areForgotten() { losses.append("its sensors") }
+    if let history, let token, historyExamined.isDue(every: .seconds(3_600)) {
+      let types = try await record.types()
+      let lost = try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
+        try await history.lost(of: types, over: &socket).count
+      }
+      if lost > 0 { losses.append("history of \(lost == 1 ? "a type" : "\(lost) types")") }
+    }
+    if losses.isEmpty { return states == nil || memory.day == record.today ? .intact : .stale }
+    return .incomplete(loss: losses.joined(separator: " and "))
+  }
+
+  func mend() async throws {
+    guard var memory = await CurrentMemory.read(in: stateFolder) else { return }
+    memory.day = record.today
+    let types = try await record.types()
+    try await states?.update(Set(types), DeliveryKey(description: memory.delivery))
+    if let history, let token {
+      try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
+        for type in try await history.lost(of: types, over: &socket) {
+          try await history.update(type, changed: [], startsOver: false, over: &socket)
+        }
+      }
+    }
+    try await memory.write(in: stateFolder)
+  }
+
+  func purge() async throws {
+    try await states?.removeAll()
+    guard let history, let token else { return }
+    try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
+      try await history.clearOthers(than: [], alsoOf: try await record.types(), over: &socket)
+    }
+  }
+
   // MARK: Delivering
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     let times = ChangedTimes(batch)
+    let today = record.today
     let present = Set(try await record.types())
     if let states {
       let isAll = batch.startsOver ? true : try await states.areForgotten()
@@ -131,6 +191,7 @@ struct HomeAssistantDestination: Destination {
         }
       }
     }
+    try await CurrentMemory(delivery: key.description, day: today).write(in: stateFolder)
     return Delivery()
   }
 }

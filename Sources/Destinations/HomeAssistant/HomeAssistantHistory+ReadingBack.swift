@@ -46,22 +46,33 @@ extension HomeAssistantHistory {
   private func waitUntilWritten(
     _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
-    guard let first = expected.keys.min(), let last = expected.keys.max() else { return }
-    let names = Set(expected.values.joined().map(\.key)).sorted()
-    let question: [String: JSONValue] = [
-      "start_time": .string(Timestamp(seconds: first * 3_600).iso8601),
-      "end_time": .string(Timestamp(seconds: (last + 1) * 3_600).iso8601),
-      "statistic_ids": .array([.string(id(of: entity))]), "period": .string("hour"),
-      "types": .array(names.map(JSONValue.string)),
-    ]
     var pause = Duration.milliseconds(10)
     for _ in 0..<Self.questions {
-      let answer = try await call("recorder/statistics_during_period", question, over: &socket)
-      if case .object(let series) = answer, Self.agrees(series[id(of: entity)], with: expected) { return }
+      if try await agrees(expected, entity, over: &socket) { return }
       try await Task.sleep(for: pause)
       pause = min(pause * 2, Self.longestPause)
     }
     throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
+  }
+
+  /// Whether Home Assistant has some hours as they are expected. Others may be between them.
+  ///
+  /// - Parameter expected: by hours since 1970.
+  func agrees(
+    _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
+  ) async throws -> Bool {
+    guard let first = expected.keys.min(), let last = expected.keys.max() else { return true }
+    let names = Set(expected.values.joined().map(\.key)).sorted()
+    let answer = try await call(
+      "recorder/statistics_during_period",
+      [
+        "start_time": .string(Timestamp(seconds: first * 3_600).iso8601),
+        "end_time": .string(Timestamp(seconds: (last + 1) * 3_600).iso8601),
+        "statistic_ids": .array([.string(id(of: entity))]), "period": .string("hour"),
+        "types": .array(names.map(JSONValue.string)),
+      ], over: &socket)
+    guard case .object(let series) = answer else { return false }
+    return Self.agrees(series[id(of: entity)], with: expected)
   }
 
   /// Whether the rows of an answer have all that is expected. Others may be between them.

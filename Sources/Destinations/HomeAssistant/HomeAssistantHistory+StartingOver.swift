@@ -42,15 +42,19 @@ extension HomeAssistantHistory {
   }
 
   /// Takes away what Home Assistant has of this person's types that are not selected or not there any more.
-  private func clearOthers(than types: Set<SampleType>, over socket: inout HomeAssistantSocket) async throws {
+  ///
+  /// - Parameter own: types outside the catalogue that are looked for, too.
+  func clearOthers(
+    than types: Set<SampleType>, alsoOf own: [SampleType] = [], over socket: inout HomeAssistantSocket
+  ) async throws {
     guard case .array(let rows) = try await call("recorder/list_statistic_ids", [:], over: &socket) else { return }
     let known = Set(
       rows.compactMap { row -> String? in
         guard case .object(let members) = row, case .string(let id)? = members["statistic_id"] else { return nil }
         return id
       })
-    for entry in SampleTypeCatalogue.healthKit.entries where !types.contains(entry.type) {
-      let entity = HomeAssistantEntity(entry.type)
+    for type in Set(SampleTypeCatalogue.healthKit.entries.map(\.type)).union(own) where !types.contains(type) {
+      let entity = HomeAssistantEntity(type)
       if known.contains(id(of: entity)) { try await clear(entity, over: &socket) }
     }
   }

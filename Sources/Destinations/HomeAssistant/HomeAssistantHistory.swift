@@ -24,7 +24,10 @@ struct HomeAssistantHistory: Sendable {
     let entity = HomeAssistantEntity(type)
     let series = HistorySeries(of: type, in: record)
     let days = try await series.days()
-    let memory = startsOver ? nil : await HistoryMemory.read(entity, in: stateFolder)
+    var memory = startsOver ? nil : await HistoryMemory.read(entity, in: stateFolder)
+    if let known = memory, try await !has(known.last, entity, over: &socket) {
+      memory = try await withoutLost(known, days, series, entity, over: &socket)
+    }
     guard !days.isEmpty else {
       if memory != nil || startsOver { try await clear(entity, over: &socket) }
       return
@@ -107,8 +110,14 @@ struct HomeAssistantHistory: Sendable {
       memory.days[day] = HistoryMemory.Day(
         hours: (memory.days[day]?.hours ?? 0) | mask(known), print: 0, whole: 0)
     }
+    // Unless this ends well, nothing is expected of it.
+    let last = memory.last
+    memory.last = nil
     try await memory.write()
-    try await send(all, after: base, entity, over: &socket)
+    let newest = try await send(all, after: base, entity, over: &socket)
+    // Sums are sent up to the newest hour, means only where they have changed.
+    let isNewest = range != nil || newest?.hour ?? .min >= last?.hour ?? .min
+    memory.last = isNewest ? newest ?? last : last
     for day in sent {
       let known = hours[day]
       memory.days[day]?.print = HistorySeries.print(known)
@@ -129,9 +138,10 @@ struct HomeAssistantHistory: Sendable {
   private func send(
     _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity,
     over socket: inout HomeAssistantSocket
-  ) async throws {
-    guard !hours.isEmpty else { return }
+  ) async throws -> HistoryMemory.Row? {
+    guard let last = hours.last else { return nil }
     var sum = base
+    var numbers: [String: Double] = [:]
     let metadata = Self.metadata(
       of: id(of: entity), named: "\(entity.name) (\(person))", unit: entity.unit, unitClass: entity.unitClass,
       isSum: entity.stateClass == .total, for: socket)
@@ -139,7 +149,8 @@ struct HomeAssistantHistory: Sendable {
       let rows = hours[start..<min(start + Self.rows, hours.count)].map { hour -> JSONValue in
         var row: [String: JSONValue] = ["start": .string(hour.start.iso8601)]
         if case .sum(let value) = hour.value { row["state"] = .number(entity.value(value)) }
-        for (name, number) in Self.numbers(of: hour, after: &sum, entity) { row[name] = .number(number) }
+        numbers = Self.numbers(of: hour, after: &sum, entity)
+        for (name, number) in numbers { row[name] = .number(number) }
         return .object(row)
       }
       _ = try await call(
@@ -148,6 +159,7 @@ struct HomeAssistantHistory: Sendable {
     try await readBack(hours, after: base, entity, over: &socket)
     // It does all in order: what an attempt that was cut off has sent is not written over this any more.
     try await clear(probe, over: &socket)
+    return Self.row(of: last.number, numbers)
   }
 
   /// Creates the metadata of a statistic, which Home Assistant requires with each import (`StatisticMetaData` of its recorder).

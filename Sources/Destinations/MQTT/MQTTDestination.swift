@@ -13,7 +13,7 @@ struct MQTTDestination: Destination {
       SettingField(
         "url", .url(schemes: ["mqtts", "mqtt"]), "The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.",
         required: true),
-      SettingField("person", .text, "Whose values these are, in topics: hpeer/PERSON/TYPE.", default: "me"),
+      SettingField("person", .text, "Whose values these are, in topics: hpeer/PERSON/TYPE.", asked: true, default: "me"),
       SettingField("prefix", .text, "What all topics begin with.", default: "hpeer"),
       SettingField("version", .choice(["5", "3.1.1"]), "The version of MQTT.", default: "5"),
       SettingField(
@@ -33,13 +33,15 @@ struct MQTTDestination: Destination {
     ] + HTTPService.fields)
 
   /// Of a whole type there is one message, so that pages may be long.
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(300), days: .current)
+  let capabilities = DestinationCapabilities(
+    maximumChanges: 20_000, deadline: .seconds(300), days: .current, examinationInterval: .seconds(15), purges: true)
 
   private let record: RecordReader
   private let topics: MQTTTopics
   private let quality: MQTTMessage.Quality
   private let discovery: HomeAssistantDiscovery?
   private let session: MQTTSession
+  private let stateFolder: String
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     try MQTTConfiguration.validate(settings)
@@ -60,6 +62,7 @@ struct MQTTDestination: Destination {
     topics = MQTTTopics(prefix: try settings.text("prefix"), person: person)
     quality = MQTTMessage.Quality(rawValue: Int32(try settings.integer("qos"))) ?? .atLeastOnce
     record = environment.record
+    stateFolder = environment.stateFolder
     session = MQTTSession(
       configuration, topics, quality, saysOfflineAtEnd: settings.boolean("offline-at-end"))
     guard settings.boolean("discovery") else {
@@ -70,15 +73,56 @@ struct MQTTDestination: Destination {
       prefix: try settings.text("discovery-prefix"), person: person, availabilityTopic: topics.status)
   }
 
-  func check() async throws { try await session.probe() }
+  private var recordID: String { record.store.id.uuidString.lowercased() }
+
+  func check() async throws { try await session.probe(for: recordID) }
 
   func close() async { await session.close() }
 
+  /// Connects again where the connection was lost. Totals are of today, so that they are stale when a day has ended.
+  func examine() async throws -> PlaceExamination {
+    guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
+    let connection = try await session.open(after: memory.delivery)
+    guard connection.isForgetful else { return memory.day == record.today ? .intact : .stale }
+    return connection.hasLooked ? .incomplete(loss: "the values that it had retained") : .stale
+  }
+
+  func mend() async throws {
+    guard var memory = await CurrentMemory.read(in: stateFolder) else { return }
+    let connection = try await session.open(after: memory.delivery)
+    memory.day = record.today
+    _ = try await publish(Set(try await record.types()), DeliveryKey(description: memory.delivery), over: connection)
+    try await memory.write(in: stateFolder)
+  }
+
+  func purge() async throws {
+    let connection = try await session.open(after: nil)
+    var topics = [topics.delivery, topics.status]
+    for type in Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type)) {
+      topics.append(self.topics.values(of: type))
+      if let discovery { topics.append(discovery.topic(of: HomeAssistantEntity(type))) }
+    }
+    try await connection.client.publish(topics.map { MQTTMessage($0, [], quality: quality) })
+    await session.close(isSilent: true)
+  }
+
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
-    let connection = try await session.open()
+    let connection = try await session.open(after: await CurrentMemory.read(in: stateFolder)?.delivery)
+    let today = record.today
     var types = ChangedTimes(batch).types
-    if batch.startsOver || connection.isEmpty { types.formUnion(try await record.types()) }
+    if batch.startsOver || connection.isForgetful { types.formUnion(try await record.types()) }
     if batch.startsOver { types.formUnion(SampleTypeCatalogue.healthKit.entries.map(\.type)) }
+    let refused = try await publish(types, key, over: connection)
+    try await CurrentMemory(delivery: key.description, day: today).write(in: stateFolder)
+    return Delivery(refused: refused.flatMap { type, reason in batch.parts(of: type).these.refused(reason) })
+  }
+
+  /// Publishes what there is of some types now.
+  ///
+  /// - Returns: of those that the broker refuses, why.
+  private func publish(
+    _ types: Set<SampleType>, _ key: DeliveryKey, over connection: MQTTSession.Connection
+  ) async throws -> [SampleType: String] {
     let ordered = types.sorted { $0.rawValue < $1.rawValue }
     var messages: [SampleType: [MQTTMessage]] = [:]
     for type in ordered { messages[type] = try await self.messages(of: type, key, announced: connection.announced) }
@@ -95,8 +139,12 @@ struct MQTTDestination: Destination {
         }
       }
     }
+    // Last: a broker that has it has all that came before.
+    try await connection.client.publish([
+      try MQTTWitness(key.description, of: recordID).message(at: topics.delivery, quality)
+    ])
     await session.published(types.subtracting(refused.keys), over: connection)
-    return Delivery(refused: refused.flatMap { type, reason in batch.parts(of: type).these.refused(reason) })
+    return refused
   }
 
   /// What is to be published of a type now: a message that is empty where nothing is left.

@@ -7,8 +7,10 @@ import Synchronization
 actor MQTTSession {
   struct Connection {
     let client: MQTTClient
-    /// Whether the broker had nothing of this person when the connection was made: it is new there, or has lost it.
-    let isEmpty: Bool
+    /// Whether the broker had not what it was given when the connection was made.
+    let isForgetful: Bool
+    /// Whether that was seen there; otherwise it cannot be known, and is assumed.
+    let hasLooked: Bool
     /// Types that Home Assistant was told of over this connection.
     let announced: Set<SampleType>
   }
@@ -21,7 +23,8 @@ actor MQTTSession {
   private let quality: MQTTMessage.Quality
   private let saysOfflineAtEnd: Bool
   private var client: MQTTClient?
-  private var isEmpty = false
+  private var isForgetful = false
+  private var hasLooked = false
   private var announced: Set<SampleType> = []
 
   init(
@@ -34,57 +37,73 @@ actor MQTTSession {
   }
 
   /// The connection that there is, or a new one.
-  func open() async throws -> Connection {
-    if let client, client.isConnected { return Connection(client: client, isEmpty: isEmpty, announced: announced) }
+  ///
+  /// - Parameter delivery: by which the broker was given its values last; `nil` before any.
+  func open(after delivery: String?) async throws -> Connection {
+    if let client, client.isConnected { return connection(client) }
     let client = try await MQTTClient(configuration)
-    isEmpty = try await greet(client)
+    (isForgetful, hasLooked) = try await greet(client, after: delivery)
     self.client = client
     announced = []
-    return Connection(client: client, isEmpty: isEmpty, announced: [])
+    return connection(client)
+  }
+
+  private func connection(_ client: MQTTClient) -> Connection {
+    Connection(client: client, isForgetful: isForgetful, hasLooked: hasLooked, announced: announced)
   }
 
   /// Takes note of what the broker has acknowledged.
   func published(_ types: Set<SampleType>, over connection: Connection) {
     guard client === connection.client else { return }
     announced.formUnion(types)
-    isEmpty = false
+    isForgetful = false
   }
 
-  func close() async {
+  /// Ends the connection.
+  ///
+  /// - Parameter isSilent: whether nothing is said of it.
+  func close(isSilent: Bool = false) async {
     guard let client else { return }
     self.client = nil
-    if saysOfflineAtEnd, client.isConnected {
+    if saysOfflineAtEnd, !isSilent, client.isConnected {
       try? await client.publish([MQTTMessage(topics.status, Array("offline".utf8), quality: quality)])
     }
     client.disconnect()
   }
 
-  /// Says that the person is online.
-  ///
-  /// - Returns: whether nothing was retained where that is said, or nothing is known of it.
-  private func greet(_ client: MQTTClient) async throws -> Bool {
+  /// Says that the person is online, and looks for what the broker has retained.
+  private func greet(
+    _ client: MQTTClient, after delivery: String?
+  ) async throws -> (isForgetful: Bool, hasLooked: Bool) {
     let online = MQTTMessage(topics.status, Array("online".utf8), quality: quality)
     if configuration.version == .v3 {
       // It knows no limit of what is sent here: another client may have left anything there.
       try await client.publish([online])
-      return true
+      return (true, false)
     }
     let first = MQTTReply<Bool>()
+    let witness = Mutex<MQTTWitness?>(nil)
     do {
+      try await client.subscribe(topics.delivery) { message in
+        if message.isRetained { witness.withLock { $0 = MQTTWitness(message.payload) } }
+      }
       // What is retained comes before what is published now, which is not marked as retained.
       try await client.subscribe(topics.status) { first.answer(.success($0.isRetained)) }
     } catch DeliveryError.unusable {
       try await client.publish([online])
-      return true
+      return (true, false)
     }
     try await client.publish([online])
     let wasRetained = try? await within(Self.patience, orThrow: CancellationError()) { try await first.value() }
     try Task.checkCancellation()
-    return wasRetained != true
+    let found = witness.withLock { $0?.anchor }
+    return (wasRetained != true || delivery != nil && found != delivery, wasRetained != nil)
   }
 
   /// Publishes a message, sees it come back and takes it away.
-  func probe() async throws {
+  ///
+  /// - Parameter record: the identifier of the store. Of values of another one nothing may be written over.
+  func probe(for record: String) async throws {
     var configuration = configuration
     configuration.will = nil
     configuration.clientID += "-probe"
@@ -95,6 +114,16 @@ actor MQTTSession {
     let probe = MQTTMessage(topics.probe, text, quality: quality)
     let seen = MQTTReply<Void>()
     var isReadable = true
+    let other = Mutex<MQTTWitness?>(nil)
+    if configuration.version == .v5 {
+      do {
+        try await client.subscribe(topics.delivery) { message in
+          other.withLock { $0 = MQTTWitness(message.payload) }
+        }
+      } catch DeliveryError.unusable {
+        // It may only write.
+      }
+    }
     // Where what is sent here has no limit, in the place of whatever another client may have left there.
     if configuration.version == .v3 { try await client.publish([probe]) }
     do {
@@ -117,5 +146,8 @@ actor MQTTSession {
       }
     }
     try await client.publish([MQTTMessage(topics.probe, [], quality: quality)])
+    if let other = other.withLock(\.self), other.record != record {
+      throw DeliveryError.unusable(reason: ForeignRecord.reason("below \(topics.base)"))
+    }
   }
 }

@@ -10,6 +10,8 @@ struct MQTTTopics: Sendable {
   /// `online` or `offline`, retained.
   var status: String { "\(base)/status" }
   var probe: String { "\(base)/probe" }
+  /// An ``MQTTWitness``, retained.
+  var delivery: String { "\(base)/delivery" }
 
   func values(of type: SampleType) -> String { "\(base)/\(Self.level(type.shortName))" }
 
@@ -22,7 +24,7 @@ struct MQTTTopics: Sendable {
           let isOther = "/+#".unicodeScalars.contains(scalar) || scalar.properties.isNoncharacterCodePoint
           return isControl || isOther ? "_" : scalar
         }))
-    return level.isEmpty || ["status", "probe"].contains(level) ? "_\(level)" : level
+    return level.isEmpty || ["status", "probe", "delivery"].contains(level) ? "_\(level)" : level
   }
 
   /// Whether a text may begin topics: levels without wildcards, none empty.

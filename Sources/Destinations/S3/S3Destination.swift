@@ -20,6 +20,7 @@ struct S3Destination: Destination {
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))
   private let client: S3Client
   private let files: DayFiles
+  private let witness: PlaceWitness
   private let isOnlyWriter: Bool
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
@@ -40,8 +41,11 @@ struct S3Destination: Destination {
     let options = try DayFiles.Options(settings)
     let encryption = try Self.encryption(settings)
     client = try S3Client(settings, credentials, now: now)
-    files = DayFiles(
-      in: S3ObjectStore(client, encryption: encryption), options, zone: environment.record.zone)
+    let store = S3ObjectStore(client, encryption: encryption)
+    files = DayFiles(in: store, options, zone: environment.record.zone)
+    witness = PlaceWitness(
+      in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
+      stateFolder: environment.stateFolder)
     isOnlyWriter = settings.boolean("only-writer")
   }
 
@@ -59,6 +63,12 @@ struct S3Destination: Destination {
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     Delivery(refused: try await files.deliver(batch))
   }
+
+  func forget(from start: Timestamp?) async throws { try await witness.forget() }
+
+  func examine() async throws -> PlaceExamination { try await witness.examine() }
+
+  func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 
   func close() async { await client.close() }
 }

@@ -29,12 +29,17 @@ public struct SettingField: Hashable, Sendable {
   public let help: String
   /// Without it there is no such destination, and a person is asked for it.
   public let isRequired: Bool
+  /// Whether a person who adds a destination is asked for it although it has a default, which fits one of several only.
+  public let isAsked: Bool
   /// As it is written in the file, without quotation marks; `nil` where there is none.
   public let defaultValue: String?
 
   /// Without a default, `nil` of an optional setting says that it is not set.
-  public init(_ key: String, _ kind: Kind, _ help: String, required: Bool = false, default defaultValue: String? = nil)
-  {
+  public init(
+    _ key: String, _ kind: Kind, _ help: String, required: Bool = false, asked: Bool = false,
+    default defaultValue: String? = nil
+  ) {
+    isAsked = asked
     self.key = key
     self.kind = kind
     self.help = help

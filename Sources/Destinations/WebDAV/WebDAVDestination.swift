@@ -1,4 +1,5 @@
 import Foundation
+import HealthModel
 
 /// A WebDAV server, such as Nextcloud, with a file of records for each type and day: see ``DayFiles``.
 struct WebDAVDestination: Destination {
@@ -22,6 +23,7 @@ struct WebDAVDestination: Destination {
   private let files: DayFiles
   /// For tests.
   let store: WebDAVObjectStore
+  private let witness: PlaceWitness
   private let isOnlyWriter: Bool
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
@@ -46,6 +48,9 @@ struct WebDAVDestination: Destination {
       service, url: url, clock: environment.clock, isOnlyWriter: isOnlyWriter, probePrefix: options.prefix,
       stateFolder: environment.stateFolder, authorization: authorization)
     files = DayFiles(in: store, options, zone: environment.record.zone)
+    witness = PlaceWitness(
+      in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
+      stateFolder: environment.stateFolder)
   }
 
   /// Read for each request, so that a changed password counts at once.
@@ -76,6 +81,12 @@ struct WebDAVDestination: Destination {
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     Delivery(refused: try await files.deliver(batch))
   }
+
+  func forget(from start: Timestamp?) async throws { try await witness.forget() }
+
+  func examine() async throws -> PlaceExamination { try await witness.examine() }
+
+  func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 
   func close() async { await service.close() }
 }

@@ -153,9 +153,6 @@ enum WebhookBody: String, CaseIterable, Sendable {
 }
 
 extension DeliveryBatch {
-  /// Nothing at all, for a probe.
-  static var empty: DeliveryBatch { DeliveryBatch(changes: ChangeCoder().changes, startsOver: false) }
-
   /// Samples to add, those of one type together, otherwise in their order. Throws `DecodingError`.
   func additionsByType() throws -> [Sample] {
     try additions().enumerated().sorted {

@@ -56,13 +56,13 @@ struct WebhookDestination: Destination {
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"), deletes: body.hasDeletions,
       // What a batch lacks is read before.
-      deadline: timeout + .seconds(30))
+      deadline: timeout + .seconds(30), purges: true)
     service = try HTTPService(settings, url: url, timeout: timeout)
   }
 
   /// Sends a body without samples, marked as a test. Nothing can be taken away again: there is nothing in it.
   func check() async throws {
-    let document = try await body.document(of: .empty, record)
+    let document = try await body.document(of: .empty(startsOver: false), record)
     let response = try await send(document, key: "test-\(UUID().uuidString.lowercased())", [("Hpeer-Test", "true")])
     // Whoever wants samples says so, and is there.
     if [400, 422].contains(response.status) { return }

@@ -150,8 +150,16 @@ public struct DeliverOperation: Sendable {
   ) async throws -> CourierReport {
     let place = try await make(kind, context)
     do {
-      let consumer = try await begin(context)
+      var consumer = try await begin(context)
+      let turnstile = Turnstile()
+      let watch = PlaceWatch(place: place, section: section, store: store, turnstile: turnstile)
+      var losses: [String] = []
+      if !consumer.isNew, let loss = try await look(watch) {
+        losses.append(loss)
+        consumer = try await begin(context)
+      }
       var report = try await renewNumbers(of: place, context)
+      report.losses = losses
       // Looked for first: what is to be forgotten is said before.
       let parts = try await Resynchronization.pending(section.consumer, in: store)
       for part in try await Resynchronization.toForget(section.consumer, in: store) {
@@ -164,14 +172,68 @@ public struct DeliverOperation: Sendable {
         report += try await courier.run()
         try await store.removeConsumer(again.consumer)
       }
-      report += try await courier(to: place, section.consumer, context.filter, context)
-        .run(of: consumer, follows: follows)
+      var courier = courier(to: place, section.consumer, context.filter, context)
+      courier.turnstile = turnstile
+      report += try await follows ? follow(courier, of: consumer, watch) : courier.run(of: consumer)
       await place.close()
       return report
     } catch {
       await place.close()
       throw error
     }
+  }
+
+  /// Compares the place with what it was given, unless it is to be given all of it anyway.
+  private func look<Place: Destination>(_ watch: PlaceWatch<Place>) async throws -> String? {
+    guard try await Resynchronization.toForget(section.consumer, in: store).isEmpty else { return nil }
+    do {
+      let loss = try await watch.look()
+      if let loss { observe(.lost(loss)) }
+      return loss
+    } catch let error as CourierError {
+      try await uncancelled { try await store.deliveries.noteFailure(error.reason, waiting: nil, section.consumer) }
+      throw error
+    }
+  }
+
+  /// Delivers what happens, and examines the place meanwhile, until one of them fails or the task is cancelled.
+  private func follow<Place: Destination>(
+    _ courier: Courier<Place>, of consumer: FeedConsumer, _ watch: PlaceWatch<Place>
+  ) async throws -> CourierReport {
+    try await withThrowingTaskGroup(of: CourierReport?.self) { group in
+      group.addTask { try await courier.run(of: consumer, follows: true) }
+      group.addTask {
+        do {
+          try await watch.run(clock: ContinuousClock()) { observe(.lost($0)) }
+        } catch let error as CourierError {
+          try await uncancelled { try await store.deliveries.noteFailure(error.reason, waiting: nil, section.consumer) }
+          throw error
+        }
+        return nil
+      }
+      defer { group.cancelAll() }
+      return (try await group.next() ?? nil) ?? CourierReport()
+    }
+  }
+
+  /// Takes away what was put there of this record, as far as the kind does (`DestinationCapabilities.purges`).
+  ///
+  /// - Throws: `DeliveryError`, ``DeliveryRefusal``, `SettingsFileError`, `StoreError`.
+  public func purge() async throws {
+    func purge<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws {
+      let place = try await make(kind, context)
+      do {
+        guard place.capabilities.purges else { throw DeliveryRefusal.keeps(section.name) }
+        let deadline = place.capabilities.deadline
+        let late = DeliveryError.temporary(reason: "it did not answer within \(deadline)")
+        try await within(deadline, orThrow: late) { try await place.purge() }
+      } catch {
+        await place.close()
+        throw error
+      }
+      await place.close()
+    }
+    try await alone { context in try await purge(section.kind, context) }
   }
 
   /// Makes sure that there is a position, unless the destination was removed: it would have everything once more.
@@ -242,6 +304,7 @@ extension CourierReport {
     sum.delivered += other.delivered
     sum.refused += other.refused
     sum.retries += other.retries
+    sum.losses += other.losses
   }
 }
 
@@ -255,6 +318,8 @@ public enum DeliveryRefusal: Error, Hashable, Sendable {
   case busy(String)
   /// Its settings make no sense together, or a secret cannot be read.
   case settings(String, SettingsError)
+  /// Its kind takes nothing away: others may have written there.
+  case keeps(String)
 }
 
 extension DeliveryRefusal: CustomStringConvertible {
@@ -264,6 +329,9 @@ extension DeliveryRefusal: CustomStringConvertible {
     case .removed(let name): "\(name) is not in config.toml any more: nothing is delivered to it."
     case .busy(let name): "Another hpeer delivers to \(name) now: let it finish."
     case .settings(let name, let error): "destination.\(name): \(error)"
+    case .keeps(let name):
+      "\(name) has files that others may have written into, so that nothing was taken away: delete them there, and give no "
+        + "--purge."
     }
   }
 }

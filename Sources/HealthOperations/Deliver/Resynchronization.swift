@@ -26,9 +26,13 @@ public enum Resynchronization {
   /// - Parameters:
   ///   - consumer: of the destination.
   ///   - start: only what starts then or later; `nil` for everything.
-  public static func request(_ consumer: String, from start: Timestamp?, in store: HealthStore) async throws {
+  ///   - reason: why, where nobody has asked for it.
+  public static func request(
+    _ consumer: String, from start: Timestamp?, because reason: String? = nil, in store: HealthStore
+  ) async throws {
     var detail = ["destination": consumer, "change": "resynced"]
     detail["from"] = start.map { "\($0)" }
+    detail["reason"] = reason
     try await store.audit.record(AuditEvent(.destinationChanged, detail))
     // First, so that nothing is delivered again to a destination that takes it for known.
     try await ask(consumer + forgetting, SampleFilter(earliest: start), in: store)
@@ -147,6 +151,7 @@ public enum Resynchronization {
     // First: a delivery that makes a request, and finds the position there afterwards, leaves the request to what follows.
     try await forget(consumer)
     try await NumberBasis.forget(of: consumer, in: store)
+    try await PlaceLoss.forget(of: consumer, in: store)
     // The state of a request that is dealt with outlives its position.
     let (positions, states) = (try await store.consumers(), try await store.deliveries.all())
     for name in Set(positions.map(\.name) + states.map(\.consumer)) where isOf(name, consumer) {

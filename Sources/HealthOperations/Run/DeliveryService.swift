@@ -115,7 +115,7 @@ public struct DeliveryService: Service {
           // Perhaps it is resumed before anybody has noticed that it was paused.
           try? await clock.sleep(for: .seconds(1))
           continue
-        case .busy, .settings, nil: break
+        case .busy, .settings, .keeps, nil: break
         }
         if case .consumerChanged? = error as? StoreError {
           // It is to be delivered again, or was removed: the next attempt finds out.

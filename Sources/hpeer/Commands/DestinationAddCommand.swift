@@ -134,14 +134,19 @@ struct DestinationRemove: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a destination: its section of config.toml, its position, and secrets that were asked for.",
     discussion: """
-      What was delivered stays where it is.
+      What was delivered stays where it is. With --purge, what hpeer put there of this record is taken away first: \
+      events, resources, sensors, statistics, retained messages. Files stay, as others may have written into them.
 
       Examples:
         hpeer destination remove backup
+        hpeer destination remove calendar --purge
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var destination: DestinationArgument
+  @Flag(help: "Take away first what hpeer put there; asks before it does.")
+  var purge = false
+  @OptionGroup var asking: YesOption
 
   func run() async throws {
     let home = common.homeDirectory
@@ -155,6 +160,12 @@ struct DestinationRemove: AsyncParsableCommand {
         .refused,
         "\(words) \(users.count == 1 ? "delivers" : "deliver") to \(name), so it was not removed: take it out of there first, "
           + "or remove the automation (`hpeer automation remove`).")
+    }
+    if purge {
+      guard try await asking.confirm("Take away what hpeer put at \(name)?") else {
+        return Console.say("\(name) stays, and what is there, too.")
+      }
+      try await takeAway(home)
     }
     var isLeftOver = false
     let store = try? home.openStore()
@@ -179,6 +190,16 @@ struct DestinationRemove: AsyncParsableCommand {
       try await store.audit.record(AuditEvent(.destinationChanged, ["destination": name, "change": "removed"]))
     }
     home.forgetDeliveries(of: name)
-    Console.say("\(name) is removed; what was delivered there stays.")
+    Console.say("\(name) is removed; what \(purge ? "hpeer had put there is gone" : "was delivered there stays").")
+  }
+
+  private func takeAway(_ home: Home) async throws {
+    let section = try destination.section(home)
+    let store = try home.openStore()
+    try await store.audit.record(
+      AuditEvent(.destinationChanged, ["destination": section.consumer, "change": "purged"]))
+    try await interruptible("what was taken away is gone, and the same command goes on.") {
+      try await DeliverOperation(section, home: home, store: store).purge()
+    }
   }
 }

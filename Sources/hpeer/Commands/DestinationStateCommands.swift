@@ -74,6 +74,9 @@ struct DestinationStatus: AsyncParsableCommand {
     }
     phrases.append("\(HumanFormat.count(report.delivered)) delivered")
     if report.refused > 0 { phrases.append("\(HumanFormat.count(report.refused)) refused") }
+    if let noticed = report.lossNoticed, let loss = report.loss {
+      phrases.append("on \(zone.seconds(noticed)) \(PlainText.escaped(loss, limit: 300))")
+    }
     try Console.print(phrases: phrases)
   }
 }

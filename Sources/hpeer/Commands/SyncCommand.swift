@@ -30,6 +30,8 @@ struct SyncCommand: AsyncParsableCommand {
     var refused: Int
     var retries: Int
     var seconds: Double
+    /// What the destination had lost, and what becomes of it.
+    var losses: [String]?
     /// What went wrong; `nil` where everything is there.
     var reason: String?
   }
@@ -141,7 +143,7 @@ struct SyncCommand: AsyncParsableCommand {
       Line(
         name: section.name, kind: section.kind.description.kind.rawValue, delivered: report.delivered,
         refused: report.refused, retries: report.retries, seconds: (ContinuousClock.now - start).reportedSeconds,
-        reason: reason)
+        losses: report.losses.isEmpty ? nil : report.losses, reason: reason)
     }
     let operation = DeliverOperation(section, home: home, store: store, policy: policy) { event in
       if case .delivered(let count) = event { bar.advance(items: count) }
@@ -168,6 +170,7 @@ struct SyncCommand: AsyncParsableCommand {
       return text
     }
     var text = "\(line.name): "
+    for loss in line.losses ?? [] { text += PlainText.escaped(loss, limit: 300) + "; " }
     text += line.delivered == 0 ? "nothing new" : "\(HumanFormat.count(line.delivered, "change")) delivered"
     if line.refused > 0 {
       text += ", \(HumanFormat.count(line.refused)) refused (hpeer destination rejected \(line.name))"

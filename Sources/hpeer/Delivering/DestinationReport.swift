@@ -36,6 +36,10 @@ struct DestinationReport: Encodable {
   var pausedSince: Timestamp?
   var delivered: Int
   var refused: Int
+  /// When it was last found to have lost something of what it was given.
+  var lossNoticed: Timestamp?
+  /// What that was, and what became of it.
+  var loss: String?
 
   /// Those of the settings, and what is left of others, by name.
   ///
@@ -50,6 +54,9 @@ struct DestinationReport: Encodable {
         states.first { $0.consumer == section.consumer })
       if report.state == .upToDate, let store, try await Resynchronization.hasOldNumbers(section.consumer, in: store) {
         report.state = .behind
+      }
+      if let store, let loss = try await PlaceLoss.last(of: section.consumer, in: store) {
+        (report.lossNoticed, report.loss) = (loss.noticed, loss.reason)
       }
       reports.append(report)
     }

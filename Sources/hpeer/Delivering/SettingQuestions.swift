@@ -17,7 +17,7 @@ enum SettingQuestions {
   ) async throws {
     let given = Set(values.map(\.key))
     let missing = fields.filter { field in
-      !given.contains(field.key) && (field.isRequired || field.kind == .secret && Console.isInteractive)
+      !given.contains(field.key) && (field.isRequired || (field.kind == .secret || field.isAsked) && Console.isInteractive)
     }
     guard Console.isInteractive || missing.isEmpty else {
       throw ValidationError(
@@ -26,7 +26,9 @@ enum SettingQuestions {
     }
     for field in missing where field.kind != .secret {
       Console.say(field.help)
-      let text = try await Prompt.readLine(prompt: "\(field.key): ")
+      let usual = field.defaultValue.map { " [\($0)]" } ?? ""
+      let text = try await Prompt.readLine(prompt: "\(field.key)\(usual): ")
+      if text.isEmpty, field.defaultValue != nil { continue }
       guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
       values += try SettingAssignment.values([assignment], of: fields)
     }

@@ -30,6 +30,7 @@ extension DeliveryRefusal: WordedError {
     case .paused, .removed: .other
     case .busy: .storeLocked
     case .settings: .usage
+    case .keeps: .refused
     }
   }
 

@@ -17,7 +17,9 @@ enum DeliveryPresentation {
       Console.say(
         "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.",
         .warning, EntryFields(.deliveryRefused, destination: destination))
-    case .courier: break
+    case .courier(.lost(let loss)):
+      Console.say("\(name): \(PlainText.escaped(loss, limit: 300)).", .warning, failed)
+    case .courier(.delivered): break
     case .ended(let error, let pause):
       let reason = ErrorText.line(ErrorText.of(error), named: name)
       Console.say("\(reason) Trying again in \(HumanFormat.duration(pause)).", .warning, failed)

@@ -65,6 +65,55 @@ struct DestinationBehaviourTests {
     if let harness = try await listed.harness() { try await run(harness) }
   }
 
+  @Test("is found to have lost what it was given, and has it again", arguments: DestinationHarnesses.all)
+  func loses(_ listed: ListedHarness) async throws {
+    func run(_ harness: some DestinationHarness) async throws {
+      let subject = try await DestinationSubject(harness, samples: 60)
+      func examine() async throws -> PlaceExamination {
+        let destination = try subject.destination()
+        let found = try await destination.examine()
+        if case .incomplete = found { try await destination.mend() }
+        if case .lost = found { try await destination.forget(from: nil) }
+        await destination.close()
+        return found
+      }
+      #expect(try await examine() == .intact)
+      try await subject.deliver()
+      #expect(try await examine() == .intact)
+      guard try await harness.loseAll(at: subject.place) else { return }
+      let found = try await examine()
+      if case .lost = found {
+        try await subject.store.removeConsumer(subject.consumer)
+        try await subject.deliver()
+      } else {
+        guard case .incomplete = found else { return #expect(Bool(false), "\(found)") }
+      }
+      try await subject.expectContents()
+      #expect(try await examine() == .intact)
+      // News of before does not hide it.
+      try await subject.delete(subject.samples[..<2])
+      try await subject.deliver()
+      #expect(try await examine() == .intact)
+      try await subject.expectContents(deleted: subject.samples[..<2])
+    }
+    if let harness = try await listed.harness() { try await run(harness) }
+  }
+
+  @Test("has nothing of this record any more when that is taken away", arguments: DestinationHarnesses.all)
+  func purges(_ listed: ListedHarness) async throws {
+    func run(_ harness: some DestinationHarness) async throws {
+      guard harness.forgets else { return }
+      let subject = try await DestinationSubject(harness, samples: 30)
+      let destination = try subject.destination()
+      guard destination.capabilities.purges else { return }
+      try await subject.deliver()
+      try await destination.purge()
+      await destination.close()
+      try await subject.expectContents(deleted: subject.samples)
+    }
+    if let harness = try await listed.harness() { try await run(harness) }
+  }
+
   @Test("says that it can be delivered to, and leaves nothing of having tried", arguments: DestinationHarnesses.all)
   func check(_ listed: ListedHarness) async throws {
     func run(_ harness: some DestinationHarness) async throws {

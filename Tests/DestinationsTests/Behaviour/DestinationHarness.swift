@@ -56,6 +56,9 @@ protocol DestinationHarness: Sendable {
   /// Whether everything at a place can be forgotten when the courier starts over.
   var forgets: Bool { get }
 
+  /// Takes all away that is at a place, as a server does that is set up anew; `false` of a kind that cannot be asked what it has.
+  func loseAll(at place: HarnessPlace) async throws -> Bool
+
   /// Has the server refuse what it is given as credentials, or accept it again; `false` where there are none.
   func setCredentials(areValid: Bool) async throws -> Bool
 }
@@ -69,6 +72,7 @@ extension DestinationHarness {
 
   func samples(_ count: Int) -> [Sample] { DestinationHarnesses.steps(count) }
   func expected(_ samples: [Sample]) throws -> [String] { samples.map(\.uuid.uuidString) }
+  func loseAll(at place: HarnessPlace) async throws -> Bool { false }
   func setCredentials(areValid: Bool) async throws -> Bool { false }
 }
 

@@ -44,6 +44,10 @@ struct CalDAVHarness: DestinationHarness {
       .filter { $0.hasPrefix("UID:") }.map { String($0.dropFirst(4)) }
   }
 
+  func loseAll(at place: HarnessPlace) async throws -> Bool {
+    try await server.ask("DELETE", server.url(place.name)).status < 300
+  }
+
   func setCredentials(areValid: Bool) throws -> Bool {
     try server.setPassword(areValid ? "s3cret" : "other")
     return true

@@ -50,6 +50,11 @@ struct FHIRHarness: DestinationHarness {
     }
   }
 
+  func loseAll(at place: HarnessPlace) async throws -> Bool {
+    _ = try await ask("POST", "_lose?subject=Patient/\(place.name)")
+    return true
+  }
+
   func setCredentials(areValid: Bool) async throws -> Bool {
     _ = try await ask("POST", "_token?is=\(areValid ? "s3cret" : "other")")
     return true

@@ -24,6 +24,7 @@ struct FolderHarness: DestinationHarness {
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), !isFolder.boolValue else { continue }
       switch file.split(separator: "/").last {
       case "_manifest.json": continue
+      case let name? where name.hasPrefix("_hpeer-"): continue
       case "data.jsonl":
         for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
           let record = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -33,5 +34,14 @@ struct FolderHarness: DestinationHarness {
       }
     }
     return found
+  }
+
+  /// An older copy, from before anything was delivered: the folder that is known again stays.
+  func loseAll(at place: HarnessPlace) throws -> Bool {
+    let folder = "\(place.folder)/p/v1"
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+      try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+    }
+    return true
   }
 }

@@ -31,6 +31,15 @@ struct HomeAssistantHarness: DestinationHarness {
     }
   }
 
+  func loseAll(at place: HarnessPlace) async throws -> Bool {
+    _ = try await server.call(
+      "recorder/clear_statistics", ["statistic_ids": .array([.string("hpeer:\(place.name)_step_count")])])
+    for name in ["step_count", "delivered"] {
+      _ = try await server.ask("DELETE", "api/states/sensor.hpeer_\(place.name)_\(name)")
+    }
+    return true
+  }
+
   func expected(_ samples: [Sample]) -> [String] {
     let sums = samples.reduce(into: [Int64: Double]()) { sums, sample in
       if case .quantity(let quantity) = sample.payload {

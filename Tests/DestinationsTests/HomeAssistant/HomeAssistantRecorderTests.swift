@@ -31,6 +31,50 @@ struct HomeAssistantRecorderTests {
     #expect(try await check("unknown_error", times: 1) == late)
   }
 
+  @Test("an older copy of its database is given what it lacks, from the first day that differs", arguments: [0, 3, 9, 40])
+  func olderCopy(days: Int) async throws {
+    let recorder = try await RecorderStandIn(.init())
+    let place = try recorder.destination(of: fixture)
+    let noon = fixture.now.seconds / 86_400 * 86_400 - 43_200
+    var samples: [Sample] = []
+    for day in 1...40 {
+      let ago = fixture.now.seconds - noon + Int64(day) * 86_400
+      samples.append(fixture.quantity(RecordFixture.steps, Double(100 + day), "count", ago: ago))
+      samples.append(fixture.quantity(RecordFixture.bodyMass, Double(60 + day), "kg", ago: ago - 3_600, for: 0))
+    }
+    try await fixture.add(samples)
+    try await fixture.deliver(to: place)
+    let range = Timestamp(seconds: noon - 41 * 86_400)..<Timestamp(seconds: noon + 86_400)
+    func all() async throws -> [[JSONValue]] {
+      [
+        try await recorder.numbers("sum", of: "hpeer:me_step_count", in: range),
+        try await recorder.numbers("mean", of: "hpeer:me_body_mass", in: range),
+      ]
+    }
+    let before = try await all()
+    #expect(before.map(\.count) == [40, 40])
+    try await recorder.lose(from: Timestamp(seconds: noon - Int64(days) * 86_400 - 7_200))
+    #expect(try await recorder.rows() == .integer(2 * (40 - Int64(days))))
+    // A new process, which looks at once.
+    let next = try recorder.destination(of: fixture)
+    let found = try await next.examine()
+    if days == 0 {
+      #expect(found == .intact)
+    } else {
+      #expect(found == .incomplete(loss: "history of 2 types"))
+      try await next.mend()
+    }
+    #expect(try await all() == before)
+    // News meets an older copy before anyone has looked.
+    try await recorder.lose(from: Timestamp(seconds: noon - Int64(days) * 86_400 - 7_200))
+    try await fixture.add([fixture.quantity(RecordFixture.steps, 5, "count", ago: 7_200)])
+    try await fixture.deliver(to: next)
+    let sums = try await recorder.numbers("sum", of: "hpeer:me_step_count", in: range)
+    #expect(Array(sums.prefix(40)) == before[0])
+    await place.close()
+    await next.close()
+  }
+
   /// Ten o'clock yesterday in UTC, as seconds before now.
   private var ten: Int64 { fixture.now.seconds % 86_400 + 86_400 - 36_000 }
 

@@ -56,6 +56,13 @@ struct RecorderStandIn {
                 imports, questions = imports + 1, 0
                 if imports != options["lost"]: waiting.append(command)
                 if not options["held"] or imports < options["held"]: write()
+            case "lose":
+                for rows in kept.values():
+                    for second in [second for second in rows if second >= command["from"]]: del rows[second]
+            case "rows":
+                return sum(len(rows) for rows in kept.values())
+            case "imported":
+                return imports
             case "waiting":
                 return len(waiting)
             case "recorder/statistics_during_period":
@@ -128,6 +135,15 @@ struct RecorderStandIn {
 
   /// How many imports it has taken and not written.
   func waiting() async throws -> JSONValue { try await ask("waiting") }
+
+  /// Loses what it has of a time and later, as where an older copy of its database takes its place.
+  func lose(from start: Timestamp) async throws { _ = try await ask("lose", ["from": .integer(start.seconds)]) }
+
+  /// How many imports it has taken.
+  func imported() async throws -> JSONValue { try await ask("imported") }
+
+  /// How many hours it has of all statistics.
+  func rows() async throws -> JSONValue { try await ask("rows") }
 
   private func ask(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
     try await HomeAssistantSocket.with(try #require(URL(string: url)), token: "token", authority: nil) {

@@ -45,11 +45,20 @@ struct MQTTHarness: DestinationHarness {
 
   func contents(of place: HarnessPlace) async throws -> [String] {
     let found = try await onThread { [broker] _ in try broker.retained(below: "hpeer/\(place.name)/#") }
-    return try found.filter { !$0.key.hasSuffix("/status") }.map { topic, payload in
+    return try found.filter { !$0.key.hasSuffix("/status") && !$0.key.hasSuffix("/delivery") }.map { topic, payload in
       guard case .object(let members) = try CanonicalJSON.decode(JSONValue.self, payload), let value = members["value"]
       else { return topic }
       return "\(topic.split(separator: "/").last ?? "") \(value)"
     }
+  }
+
+  /// It keeps nothing on disk.
+  func loseAll(at place: HarnessPlace) async throws -> Bool {
+    try await onThread { [broker] _ in
+      broker.kill()
+      try broker.start()
+    }
+    return true
   }
 
   func expected(_ samples: [Sample]) -> [String] {

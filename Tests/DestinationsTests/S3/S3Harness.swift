@@ -38,6 +38,17 @@ struct S3Harness: DestinationHarness {
     }
   }
 
+  func loseAll(at place: HarnessPlace) async throws -> Bool {
+    _ = try await onThread { [moto] _ in
+      try moto.boto(
+        """
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket="health", Prefix="\(place.name)/"):
+            for o in page.get("Contents", []): s3.delete_object(Bucket="health", Key=o["Key"])
+        """)
+    }
+    return true
+  }
+
   func setCredentials(areValid: Bool) async throws -> Bool {
     _ = try await onThread { [moto] _ in
       try moto.boto(

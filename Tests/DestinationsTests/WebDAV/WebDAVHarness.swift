@@ -28,4 +28,9 @@ struct WebDAVHarness: DestinationHarness {
   func contents(of place: HarnessPlace) async throws -> [String] {
     try server.records(in: place.name).filter { !$0.isDeleted }.map(\.uuid)
   }
+
+  func loseAll(at place: HarnessPlace) throws -> Bool {
+    try FileManager.default.removeItem(atPath: "\(server.files)/\(place.name)")
+    return true
+  }
 }

@@ -1,0 +1,85 @@
+import Foundation
+import HealthModel
+
+/// Home Assistant may have another database than before, or an older copy of it: statistics that it was given are not there.
+extension HomeAssistantHistory {
+  /// The types of which Home Assistant has not the newest hour that it was given.
+  func lost(of types: [SampleType], over socket: inout HomeAssistantSocket) async throws -> [SampleType] {
+    var lost: [SampleType] = []
+    for type in types.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
+      let entity = HomeAssistantEntity(type)
+      guard let memory = await HistoryMemory.read(entity, in: stateFolder) else { continue }
+      if try await !has(memory.last, entity, over: &socket) { lost.append(type) }
+    }
+    return lost
+  }
+
+  /// The number by which an hour is known again: its sum, or its mean.
+  static func row(of hour: Int64, _ numbers: [String: Double]) -> HistoryMemory.Row? {
+    for name in ["sum", "mean"] {
+      if let number = numbers[name] { return HistoryMemory.Row(hour: hour, name: name, number: number) }
+    }
+    return nil
+  }
+
+  /// Whether Home Assistant has an hour as it was given it; that of which nothing is known, it has.
+  func has(
+    _ row: HistoryMemory.Row?, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
+  ) async throws -> Bool {
+    guard let row else { return true }
+    return try await agrees([row.hour: [row.name: row.number]], entity, over: &socket)
+  }
+
+  /// What is known of Home Assistant once the first day that it has lost is found, and that day and all later ones are doubted.
+  ///
+  /// Days are lost from one on, as in an older copy, so that the first is found by halving: ten years cost a dozen questions.
+  func withoutLost(
+    _ memory: HistoryMemory, _ days: [Int: HistorySeries.Day], _ series: HistorySeries, _ entity: HomeAssistantEntity,
+    over socket: inout HomeAssistantSocket
+  ) async throws -> HistoryMemory {
+    let known = memory.days.filter { $0.value.hours != 0 }.keys.sorted()
+    var sums: [Int: Double] = [:]
+    if series.isSum {
+      var sum = 0.0
+      for day in Set(known).union(days.keys).sorted() {
+        sum += days[day]?.sum ?? 0
+        sums[day] = sum
+      }
+    }
+    var (low, high) = (0, known.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let day = known[middle]
+      if try await has(day, memory, sums[day], series, entity, over: &socket) { low = middle + 1 } else { high = middle }
+    }
+    var doubted = memory
+    doubted.last = nil
+    for day in known[low...] {
+      doubted.days[day]?.print = 0
+      doubted.days[day]?.whole = 0
+    }
+    try await doubted.write()
+    return doubted
+  }
+
+  /// Whether Home Assistant has the end of a day as the record says it now.
+  ///
+  /// - Parameter sum: up to the end of the day; `nil` of what does not add up.
+  private func has(
+    _ day: Int, _ memory: HistoryMemory, _ sum: Double?, _ series: HistorySeries, _ entity: HomeAssistantEntity,
+    over socket: inout HomeAssistantSocket
+  ) async throws -> Bool {
+    let hour: Int64
+    let numbers: [String: Double]
+    if let sum {
+      let mask = memory.days[day]?.hours ?? 1
+      hour = Int64(day) * 24 + Int64(31 - mask.leadingZeroBitCount)
+      numbers = ["sum": entity.value(sum)]
+    } else {
+      guard let last = try await series.hours(of: day...day).last else { return false }
+      var none = 0.0
+      (hour, numbers) = (last.number, Self.numbers(of: last, after: &none, entity))
+    }
+    return try await agrees([hour: numbers], entity, over: &socket)
+  }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import HealthModel
+import OperatingSystem
+
+/// What a place of current values was given last, in a file: by which delivery, and which day was today then.
+///
+///     delivery 3e7a…-1f
+///     day 20600
+struct CurrentMemory: Hashable, Sendable {
+  private static let longest = 4_096
+
+  /// The key of the delivery.
+  var delivery: String
+  /// Since 1970-01-01, in the home zone.
+  var day: Int
+
+  /// `nil` where nothing was delivered yet, as far as is known.
+  static func read(in stateFolder: String) async -> CurrentMemory? {
+    await onThread { _ in
+      let path = path(stateFolder)
+      guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= longest,
+        let data = FileManager.default.contents(atPath: path)
+      else { return nil }
+      var members: [Substring: String] = [:]
+      let text = String(decoding: data, as: UTF8.self)
+      for line in text.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        if words.count == 2 { members[words[0]] = String(words[1]) }
+      }
+      guard text.hasSuffix("\n"), let delivery = members["delivery"], let day = members["day"].flatMap({ Int($0) })
+      else { return nil }
+      return CurrentMemory(delivery: delivery, day: day)
+    }
+  }
+
+  /// Replaces the file. Throws `SystemError`.
+  func write(in stateFolder: String) async throws {
+    let bytes = Array("delivery \(delivery)\nday \(day)\n".utf8)
+    try await onThread { _ in
+      try PrivateFile.makeDirectory(stateFolder)
+      try PrivateFile.replace(Self.path(stateFolder), bytes)
+    }
+  }
+
+  private static func path(_ stateFolder: String) -> String { "\(stateFolder)/current.txt" }
+}
+
+extension RecordReader {
+  /// Which day is today, in days since 1970-01-01.
+  var today: Int { zone.dayNumber(at: Timestamp.now.seconds) }
+}
