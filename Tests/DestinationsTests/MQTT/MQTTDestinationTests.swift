@@ -126,7 +126,7 @@ struct MQTTDestinationTests {
     try broker.start()
     try await fixture.deliver(to: place)
     let found = try broker.retained()
-    #expect(Set(found.keys) == ["status", "bodyMass", "stepCount", "oxygenSaturation"].map { "hpeer/ada/\($0)" }.asSet)
+    #expect(Set(found.keys) == ["delivery", "status", "bodyMass", "stepCount", "oxygenSaturation"].map { "hpeer/ada/\($0)" }.asSet)
     await place.close()
   }
 
@@ -251,7 +251,7 @@ struct MQTTDestinationTests {
     try await fixture.deliver(to: good)
     await good.close()
     let found = try broker.retained(["-u", "ada", "-P", "secret"])
-    #expect(Set(found.keys) == ["hpeer/ada/status", "hpeer/ada/bodyMass"])
+    #expect(Set(found.keys) == ["hpeer/ada/delivery", "hpeer/ada/status", "hpeer/ada/bodyMass"])
 
     let wrong = try #require(await reason { try await place("ada", password: "guess").check() })
     if version == "5" {

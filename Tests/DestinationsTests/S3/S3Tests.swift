@@ -154,7 +154,7 @@ struct S3Tests {
       for o in s3.list_objects_v2(Bucket="health", Prefix="\(prefix)/")["Contents"]:
           print(s3.head_object(Bucket="health", Key=o["Key"])["ServerSideEncryption"])
       """)
-    #expect(said == "AES256\nAES256\n")
+    #expect(said == "AES256\nAES256\nAES256\n")
   }
 
   // MARK: What is wrong
