@@ -22,6 +22,7 @@ public enum AppTypes {
     "appleSleepingBreathingDisturbances", "appleWalkingSteadinessEvent", "bleedingAfterPregnancy",
     "bleedingDuringPregnancy", "crossCountrySkiingSpeed", "distanceCrossCountrySkiing", "distancePaddleSports",
     "distanceRowing", "distanceSkatingSports", "environmentalSoundReduction", "estimatedWorkoutEffortScore",
+    "heartRateVariabilityRMSSD",
     "hypertensionEvent", "paddleSportsSpeed", "rowingSpeed", "sleepApneaEvent", "sleepDurationGoal",
     "workoutEffortScore",
   ]
