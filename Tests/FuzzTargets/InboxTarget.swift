@@ -30,7 +30,7 @@ extension FuzzTarget {
       require(body.count == count - left, "what is left out is counted")
       for batch in body.batches {
         let types = batch.changes.samples.map { batch.changes.types[Int($0.type)] } + batch.readings.map(\.type)
-        require(types.allSatisfy { $0 == wanted || InboxFormats.healthKit($0) == wanted }, "only what is wanted")
+        require(types.allSatisfy { $0 == wanted || AppReadings.healthKit($0) == wanted }, "only what is wanted")
       }
     default: require(false, "the same answer twice")
     }

@@ -60,7 +60,7 @@ public struct DeliveryShape: Sendable {
     let plausible = PlausibleTime.limits(from: nil, to: nil, now: .now)
     let (sensible, refused) = divided(batch, size, plausible)
     var coder = ChangeCoder()
-    let times = ChangedTimes(sensible)
+    let times = ChangedTimes(sensible, hasAnswers: false)
     let zone = record.zone
     let years = zone.dayNumber(at: plausible.lowerBound.seconds)...zone.dayNumber(at: plausible.upperBound.seconds)
     for type in times.types.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -129,7 +129,7 @@ public struct DeliveryShape: Sendable {
     guard start < end else { return }
     let buckets = try CalendarBuckets(size, in: record.zone, start..<end)
     if let staying { return withdraw(buckets, size, of: type, ranges, butThoseOf: staying, to: &coder) }
-    let statistics = try await record.statistics(of: type, by: size, from: start, to: end)
+    let statistics = try await record.statistics(of: type, by: size, from: start, to: end, readings: .none)
     // A bucket that the selection cuts begins within the whole one.
     let found = Dictionary(
       statistics.values.map { (buckets.index(of: $0.bucket.start) ?? -1, $0) }, uniquingKeysWith: { $1 })

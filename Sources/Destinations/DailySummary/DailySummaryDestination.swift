@@ -23,7 +23,8 @@ struct DailySummaryDestination: Destination {
       ),
     ] + HTTPService.fields)
 
-  let capabilities = DestinationCapabilities(maximumChanges: 20_000, deadline: .seconds(3_600), days: .all, purges: true)
+  let capabilities = DestinationCapabilities(
+    maximumChanges: 20_000, deadline: .seconds(3_600), days: .all, purges: true)
 
   /// Days of which objects are made at once.
   private static let chunk = 64

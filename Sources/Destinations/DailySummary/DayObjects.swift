@@ -27,7 +27,8 @@ struct DayObjects: Sendable {
   /// The first day of which there may be anything; `nil` of an empty record.
   func firstDay() async throws -> Int? {
     var first: Int?
-    for type in metrics.types.union([.workout, SleepQuery.type]) where record.filter.passes(type) {
+    let types = metrics.types.union([.workout, SleepQuery.type])
+    for type in types.union(types.flatMap(AppReadings.types)) where record.filter.passes(type) {
       guard let start = try await record.store.samples.extent(of: type)?.lowerBound, start.seconds >= 0 else {
         continue
       }

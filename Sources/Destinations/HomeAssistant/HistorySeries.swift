@@ -39,6 +39,10 @@ struct HistorySeries: Sendable {
 
   /// Whether a type has numbers by the hour.
   static func exists(of type: SampleType) -> Bool {
+    // What an app has sent as a sum is in the statistics of HealthKit's type.
+    if let known = AppReadings.healthKit(type), SampleTypeCatalogue.healthKit[known]?.aggregation == .cumulative {
+      return false
+    }
     let entry = SampleTypeCatalogue.healthKit[type]
     return type == SleepQuery.type || (entry.map { $0.aggregation != nil } ?? true)
   }
@@ -87,7 +91,7 @@ struct HistorySeries: Sendable {
     guard first <= last else { return [] }
     let statistics = try await record.statistics(
       of: type, by: size, from: Timestamp(seconds: Int64(first) * 86_400),
-      to: Timestamp(seconds: Int64(last + 1) * 86_400), now: now)
+      to: Timestamp(seconds: Int64(last + 1) * 86_400), now: now, readings: .upToAnHour)
     return statistics.values.compactMap { bucket in
       let value: HistoryHour.Value
       switch bucket.number {

@@ -50,7 +50,8 @@ extension HomeAssistantHistory {
     while low < high {
       let middle = (low + high) / 2
       let day = known[middle]
-      if try await has(day, memory, sums[day], series, entity, over: &socket) { low = middle + 1 } else { high = middle }
+      let isThere = try await has(day, memory, sums[day], series, entity, over: &socket)
+      (low, high) = isThere ? (middle + 1, high) : (low, middle)
     }
     var doubted = memory
     doubted.last = nil

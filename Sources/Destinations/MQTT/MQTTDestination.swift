@@ -13,7 +13,8 @@ struct MQTTDestination: Destination {
       SettingField(
         "url", .url(schemes: ["mqtts", "mqtt"]), "The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.",
         required: true),
-      SettingField("person", .text, "Whose values these are, in topics: hpeer/PERSON/TYPE.", asked: true, default: "me"),
+      SettingField(
+        "person", .text, "Whose values these are, in topics: hpeer/PERSON/TYPE.", asked: true, default: "me"),
       SettingField("prefix", .text, "What all topics begin with.", default: "hpeer"),
       SettingField("version", .choice(["5", "3.1.1"]), "The version of MQTT.", default: "5"),
       SettingField(

@@ -23,7 +23,9 @@ public struct ChangedTimes: Sendable {
   private var ranges: [SampleType: [Range<Timestamp>]] = [:]
 
   /// Looks at each change of the batch once; no sample is decoded.
-  public init(_ batch: DeliveryBatch) {
+  ///
+  /// - Parameter hasAnswers: whether a reading of an app also changes the numbers of HealthKit's type that it is of.
+  public init(_ batch: DeliveryBatch, hasAnswers: Bool = true) {
     let changes = batch.changes
     for sample in changes.samples {
       add(changes.types[Int(sample.type)], sample.start, sample.end)
@@ -31,6 +33,9 @@ public struct ChangedTimes: Sendable {
     for tombstone in changes.tombstones {
       let end = tombstone.end ?? tombstone.start.advanced(by: Self.longest)
       add(changes.types[Int(tombstone.type)], tombstone.start, end)
+    }
+    for (type, found) in ranges where hasAnswers {
+      for answered in AppReadings.answered(by: [type]) { ranges[answered, default: []] += found }
     }
     for (type, found) in ranges { ranges[type] = Self.union(found) }
   }

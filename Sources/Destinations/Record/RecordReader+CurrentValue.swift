@@ -6,9 +6,11 @@ extension RecordReader {
   /// How many of the newest samples are looked at for one that says a number.
   private static let newest = 20
 
-  /// The types of which there are samples, within what was selected. Throws `StoreError`.
+  /// The types of which there are samples or readings of apps, within what was selected. Throws `StoreError`.
   public func types() async throws(StoreError) -> [SampleType] {
-    try await store.samples.typeCounts(filter).filter { $0.samples > 0 }.map(\.type)
+    let held = try await store.samples.typeCounts(filter).filter { $0.samples > 0 }.map(\.type)
+    let answered = AppReadings.answered(by: held).subtracting(held).filter(filter.passes)
+    return held + answered.sorted { $0.rawValue < $1.rawValue }
   }
 
   /// What the record says of a type now; `nil` where it has no sample of it that says anything.
@@ -40,11 +42,23 @@ extension RecordReader {
       source: sendsNames ? source?.name : nil)
   }
 
-  /// The newest sample that says something, in the unit that its type is compared in.
+  /// The newest sample that says something, in the unit that its type is compared in, or a reading of an app that is newer.
   public func latest(of type: SampleType) async throws(StoreError) -> CurrentValue? {
     let samples = try await store.samples.page(
       of: type, in: filter.range, from: filter.sources, limit: Self.newest)
     var value = samples.lazy.compactMap(Self.value).first
+    for reading in AppReadings.types(of: type) where filter.passes(reading) {
+      let readings = try await store.samples.page(
+        of: reading, in: filter.range, from: filter.sources, limit: Self.newest)
+      let newest = readings.lazy.compactMap { sample in
+        AppReadings.value(of: sample, for: type).map { number in
+          CurrentValue(
+            type: type, content: .number(number), unit: SampleTypeCatalogue.healthKit[type]?.canonicalUnit,
+            start: sample.start, end: sample.end, source: sample.source.name)
+        }
+      }.first
+      if let newest, value.map({ $0.end <= newest.start }) ?? true { value = newest }
+    }
     if !sendsNames { value?.source = nil }
     return value
   }

@@ -27,15 +27,19 @@ public struct RecordReader: Sendable {
 
   /// The numbers of a type in time, in the days of ``zone``; without values where the type is not selected.
   ///
-  /// - Parameter end: not included.
+  /// - Parameters:
+  ///   - end: not included.
+  ///   - readings: which readings of apps count, of types that are selected.
   /// - Throws: `StatisticsError` of a type without numbers, `StoreError`.
   public func statistics(
-    of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?, now: Timestamp = .now
+    of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?, now: Timestamp = .now,
+    readings: ReadingRule = .all
   ) async throws -> Statistics {
     var query = StatisticsQuery(type, by: size, in: zone, now: now)
     query.start = [start, filter.bounds.earliest].compactMap(\.self).max()
     query.end = [end, filter.bounds.end].compactMap(\.self).min()
     query.sources = filter.passes(type) ? filter.sources : []
+    (query.readings, query.readingTypes) = (readings, filter.types)
     return try await query.run(on: store)
   }
 }

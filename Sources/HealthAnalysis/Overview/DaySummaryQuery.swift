@@ -21,6 +21,8 @@ public struct DaySummaryQuery: Sendable {
   public var leastTypes = 0
   /// The names of sources; `nil` for all. Rings are computed from all sources, whatever this says.
   public var sources: Set<String>?
+  /// Which readings of apps count where no sample answers.
+  public var readings = ReadingRule.all
   public var now: Timestamp
 
   /// What people look at first.
@@ -77,11 +79,16 @@ public struct DaySummaryQuery: Sendable {
       Timestamp(
         seconds: zone.start(ofDay: min(monday, day) - Baseline.window))..<Timestamp(
         seconds: zone.start(ofDay: day + 1))
-    let held = Set(try await store.samples.typeCounts().map(\.type)).subtracting(types)
+    let known = Set(try await store.samples.typeCounts().map(\.type))
+    let held = known.union(AppReadings.answered(by: known)).subtracting(types)
     var others: [SampleType] = []
     for entry in SampleTypeCatalogue.healthKit.entries
     where entry.aggregation != nil && held.contains(entry.type) && !BloodPressure.values.contains(entry.type) {
-      if try await store.samples.extent(of: entry.type, in: range) != nil { others.append(entry.type) }
+      for type in [entry.type] + AppReadings.types(of: entry.type) where known.contains(type) {
+        guard try await store.samples.extent(of: type, in: range) != nil else { continue }
+        others.append(entry.type)
+        break
+      }
     }
     return others
   }
@@ -107,7 +114,7 @@ public struct DaySummaryQuery: Sendable {
     var query = StatisticsQuery(type, by: .day, in: zone, now: now)
     query.start = Timestamp(seconds: zone.start(ofDay: min(monday, day) - Baseline.window))
     query.end = Timestamp(seconds: zone.start(ofDay: day + 1))
-    query.sources = sources
+    (query.sources, query.readings) = (sources, readings)
     let statistics = try await query.run(on: rollups)
     guard !statistics.values.isEmpty else { return nil }
     let days = statistics.dailyValues(in: zone)

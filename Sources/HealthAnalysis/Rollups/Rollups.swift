@@ -22,7 +22,7 @@ import Synchronization
 /// That is what answers where cells cannot: for some sources only, for types that nobody knows or that have samples of
 /// more than 25 hours, and for a store that cannot be written.
 public final class Rollups: Sendable {
-  private let store: HealthStore
+  let store: HealthStore
   private let file = Mutex<RollupFile?>(nil)
   private let progress: @Sendable (_ samples: Int) -> Void
 
@@ -34,7 +34,7 @@ public final class Rollups: Sendable {
     self.progress = progress
   }
 
-  /// Throws ``StatisticsError`` or ``StoreError``.
+  /// From samples alone, without readings of apps. Throws ``StatisticsError`` or ``StoreError``.
   public func statistics(_ query: StatisticsQuery) async throws -> Statistics {
     if !store.isReadOnly, RollupReader.canAnswer(query) {
       let kept = try await attempt(query.type) { db, reader in

@@ -15,12 +15,14 @@ extension Statistics {
       switch values[index].number {
       case .sum(var sum):
         sum.sum = convert(sum.sum)
+        sum.readings *= factor
         statistics.values[index].number = .sum(sum)
       case .discrete(let found):
         statistics.values[index].number = .discrete(
           DiscreteValues(
             minimum: convert(found.minimum), maximum: convert(found.maximum), mean: found.mean.map(convert),
-            meanOfSamples: convert(found.meanOfSamples), count: found.count, last: convert(found.last)))
+            meanOfSamples: convert(found.meanOfSamples), count: found.count, last: convert(found.last),
+            readings: found.readings))
       }
     }
     return statistics

@@ -43,6 +43,8 @@ public struct MergedSum: Hashable, Sendable {
   public var sources: [Share]
   /// Samples that were left out because their source says the very same twice.
   public var twins: Int
+  /// The part of the sum that no sample has, but a reading of an app.
+  public var readings = 0.0
 
   /// What one source had to do with a sum.
   public struct Share: Hashable, Sendable {
@@ -73,4 +75,6 @@ public struct DiscreteValues: Hashable, Sendable {
   public var count: Int
   /// Of the sample that ends last.
   public var last: Double
+  /// How many of ``count`` are readings of apps.
+  public var readings = 0
 }

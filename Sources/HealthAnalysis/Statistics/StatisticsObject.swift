@@ -14,7 +14,7 @@ public struct StatisticsObject: Encodable, Sendable {
 
   package struct Value: Encodable, Sendable {
     enum CodingKeys: String, CodingKey {
-      case start, end, date, partial, sum, sources, covered, twins, min, max, mean, meanOfSamples, count, last
+      case start, end, date, partial, sum, sources, covered, twins, min, max, mean, meanOfSamples, count, last, readings
     }
 
     var start: String
@@ -31,6 +31,8 @@ public struct StatisticsObject: Encodable, Sendable {
     var meanOfSamples: JSONNumber?
     var count: Int?
     var last: JSONNumber?
+    /// Of a sum, the part that apps have sent; of anything else, how many of the numbers they have.
+    var readings: JSONNumber?
     /// Members that say that there is no number.
     var nulls: [CodingKeys] = []
 
@@ -50,6 +52,7 @@ public struct StatisticsObject: Encodable, Sendable {
       try container.encodeIfPresent(meanOfSamples, forKey: .meanOfSamples)
       try container.encodeIfPresent(count, forKey: .count)
       try container.encodeIfPresent(last, forKey: .last)
+      try container.encodeIfPresent(readings, forKey: .readings)
       for key in nulls { try container.encodeNil(forKey: key) }
     }
   }
@@ -90,6 +93,7 @@ public struct StatisticsObject: Encodable, Sendable {
       values[index].meanOfSamples = nil
       values[index].count = nil
       values[index].last = nil
+      values[index].readings = nil
     }
   }
 
@@ -105,6 +109,7 @@ public struct StatisticsObject: Encodable, Sendable {
       object.sources = sum.sources.map(\.name)
       object.covered = sum.sources.map { Covered(source: $0.name, seconds: $0.seconds) }
       object.twins = sum.twins
+      if sum.readings != 0 { object.readings = JSONNumber(value: sum.readings) }
     case .discrete(let values):
       object.min = JSONNumber(value: values.minimum)
       object.max = JSONNumber(value: values.maximum)
@@ -112,6 +117,7 @@ public struct StatisticsObject: Encodable, Sendable {
       object.meanOfSamples = JSONNumber(value: values.meanOfSamples)
       object.count = values.count
       object.last = JSONNumber(value: values.last)
+      if values.readings > 0 { object.readings = JSONNumber(value: Double(values.readings)) }
     case nil: object.nulls = aggregation == .cumulative ? [.sum] : [.min, .max, .mean]
     }
     return object

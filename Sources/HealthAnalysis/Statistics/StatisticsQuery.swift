@@ -34,6 +34,10 @@ public struct StatisticsQuery: Sendable {
   public var sources: Set<String>?
   /// Only samples that start then count, whatever of them lies in ``start`` to ``end``; `nil` for all.
   public var startingIn: Range<Timestamp>?
+  /// Which readings of apps count where no sample answers.
+  public var readings = ReadingRule.all
+  /// The types of readings that may count; `nil` for all. For an asker who may not know of some.
+  public var readingTypes: Set<SampleType>?
   public var weekStartsOnSunday = false
   /// Whether, where ``start`` or ``end`` is `nil`, what lies there beyond ``PlausibleTime/limits(from:to:now:)`` is left out.
   public var isPlausibleOnly = false
@@ -55,13 +59,18 @@ public struct StatisticsQuery: Sendable {
   public func run(on store: HealthStore) async throws -> Statistics { try await run(on: Rollups(of: store)) }
 
   /// The same where several questions follow each other. Throws ``StatisticsError`` or ``StoreError``.
-  public func run(on rollups: Rollups) async throws -> Statistics { try await rollups.statistics(self) }
+  public func run(on rollups: Rollups) async throws -> Statistics {
+    try await withReadings(try await rollups.statistics(self), of: rollups.store)
+  }
 
-  /// From the samples, each of which is read: what ``run(on:)`` must say, too, and what answers where nothing is kept.
+  /// From the samples, each of which is read: what ``run(on:)`` must say of them, too, and what answers where nothing is kept.
+  /// Without readings of apps.
   public func computed(from store: HealthStore) async throws -> Statistics {
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
-    let aggregation = entry?.aggregation ?? .discrete
+    // An app's own type adds up as HealthKit's does.
+    let healthKit = AppReadings.healthKit(type).flatMap { SampleTypeCatalogue.healthKit[$0] }
+    let aggregation = entry?.aggregation ?? healthKit?.aggregation ?? .discrete
     let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
       do {
         return .success(try read(reader, aggregation, unit: entry?.canonicalUnit))

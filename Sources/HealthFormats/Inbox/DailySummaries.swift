@@ -19,10 +19,6 @@ struct DailySummaries: InboxFormat {
     content = body.content
   }
 
-  static func healthKit(_ type: SampleType) -> SampleType? {
-    name(of: type, after: "p247.").flatMap { DailySummaryMetric.known[$0]?.type }
-  }
-
   func read(
     period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {

@@ -5,10 +5,6 @@ struct HealthAutoExportBody: InboxFormat {
   static let format = InboxBody.Format.healthAutoExport
   static let road = SampleRoad.healthAutoExport
 
-  static func healthKit(_ type: SampleType) -> SampleType? {
-    name(of: type, after: "hae.").flatMap(AutoExportMetrics.type)
-  }
-
   private let content: [UInt8]
 
   init?(_ body: InboxCandidate) {

@@ -24,10 +24,6 @@ struct HealthPushWebhook: InboxFormat {
     body.arrays.contains("metrics") && body.members.contains("device_name")
   }
 
-  static func healthKit(_ type: SampleType) -> SampleType? {
-    name(of: type, after: "healthpush.").flatMap { HealthPushMetric.identifiers[$0] }.map { SampleType($0) }
-  }
-
   func read(
     period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {

@@ -103,7 +103,7 @@ public struct InboxBody: Sendable {
     guard let types else { return 0 }
     let before = count
     filter { type in
-      types.contains(type) || InboxFormats.healthKit(type).map(types.contains) ?? false
+      types.contains(type) || AppReadings.healthKit(type).map(types.contains) ?? false
     } reason: {
       "\($0.rawValue.shortened(toBytes: 100)): this sender may not send it"
     }

@@ -6,8 +6,6 @@ protocol InboxFormat: Sendable {
   static var format: InboxBody.Format { get }
   /// By which road its samples come.
   static var road: SampleRoad { get }
-  /// The type of HealthKit whose numbers the app sends under this name of its own; `nil` where there is none.
-  static func healthKit(_ type: SampleType) -> SampleType?
   /// `nil` of what is of another one.
   init?(_ body: InboxCandidate)
   /// Reads it whole.
@@ -19,15 +17,6 @@ protocol InboxFormat: Sendable {
   func read(
     period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport
-}
-
-extension InboxFormat {
-  static func healthKit(_ type: SampleType) -> SampleType? { nil }
-
-  /// What follows a prefix of the app's own in the name of a type.
-  static func name(of type: SampleType, after prefix: String) -> String? {
-    type.rawValue.hasPrefix(prefix) ? String(type.rawValue.dropFirst(prefix.count)) : nil
-  }
 }
 
 /// All formats that an inbox takes: fewer than an import does, for a change feed may delete.
@@ -43,11 +32,6 @@ enum InboxFormats {
       if let found = format.init(body) { return found }
     }
     return nil
-  }
-
-  /// The type of HealthKit that is meant by a type of an app's own; `nil` where there is none.
-  static func healthKit(_ type: SampleType) -> SampleType? {
-    all.lazy.compactMap { $0.healthKit(type) }.first
   }
 }
 

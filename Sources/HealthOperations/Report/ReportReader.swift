@@ -57,10 +57,15 @@ struct ReportReader {
 
   /// Other types with numbers that the record has, in the order of the catalogue.
   private func others() async throws -> [SampleType] {
-    let held = Set(try await store.samples.typeCounts().map(\.type)).subtracting(Self.types + Self.pressures)
+    let known = Set(try await store.samples.typeCounts().map(\.type))
+    let held = known.union(AppReadings.answered(by: known)).subtracting(Self.types + Self.pressures)
     var others: [SampleType] = []
     for entry in SampleTypeCatalogue.healthKit.entries where entry.aggregation != nil && held.contains(entry.type) {
-      if try await store.samples.extent(of: entry.type, in: range) != nil { others.append(entry.type) }
+      for type in [entry.type] + AppReadings.types(of: entry.type) where known.contains(type) {
+        guard try await store.samples.extent(of: type, in: range) != nil else { continue }
+        others.append(entry.type)
+        break
+      }
     }
     return others
   }

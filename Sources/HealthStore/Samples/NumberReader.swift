@@ -241,6 +241,56 @@ public final class NumberReader {
       return true
     }
   }
+
+  /// A number that an app has sent of a time, or several in one object.
+  public struct Reading: Hashable, Sendable {
+    /// Microseconds since 1970.
+    public var start: Int64
+    /// Microseconds since 1970; no earlier than ``start``.
+    public var end: Int64
+    /// `nil` where ``content`` says it.
+    public var value: Double?
+    /// The unit of ``value``, as the app says it; empty where it says none.
+    public var unit: String
+    /// A JSON object; `nil` of a quantity.
+    public var content: String?
+    /// The name of its source.
+    public var source: String
+  }
+
+  /// Hands over a type's readings, those that start first before others.
+  ///
+  /// - Parameters:
+  ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out, but for an instant at its beginning.
+  ///   - sources: the names of sources; `nil` for all.
+  public func forEachReading(
+    _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil,
+    _ body: (Reading) throws -> Void
+  ) throws {
+    guard let id = try type.id(in: db) else { return }
+    var query = try Binding(
+      db,
+      """
+      SELECT start, duration, value, unit, source, json FROM sample
+      WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)\(shown)\(try FilterCondition.from(sources, db))
+      ORDER BY start
+      """)
+    query.bind(id)
+    query.bind(range.upperBound)
+    query.bind(range.lowerBound)
+    query.bind(range.lowerBound)
+    var names = StoredDictionary<Source>.all
+    try query.rows(db) { row in
+      let start = row.integer(0)
+      let (end, isTooFar) = start.addingReportingOverflow(max(row.integer(1), 0))
+      let unit = try row.optionalInteger(3).map { unitNames.values[Int(try unitNames.index(of: $0, db))] }
+      try body(
+        Reading(
+          start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2), unit: unit ?? "",
+          content: row.text(5), source: try names.value(of: row.integer(4), db).name))
+      return true
+    }
+  }
 }
 
 extension HealthStore.Samples {

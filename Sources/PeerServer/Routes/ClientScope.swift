@@ -68,6 +68,7 @@ struct ClientScope: Hashable, Sendable {
     var query = query
     query.sources = SampleFilter(sources: query.sources).intersection(granted).sources
     query.startingIn = granted.range
+    query.readingTypes = granted.types
     if isOnlyDaily {
       // Nothing of today, not even whether there is any: when it was measured would be told by that.
       let today = Timestamp(seconds: query.zone.start(ofDay: query.zone.dayNumber(at: query.now.seconds)))

@@ -63,7 +63,7 @@ struct StatisticsRoutes: EndpointGroup {
       guard let query = client.scope.applied(to: question.query(type, now: now)) else { continue }
       let statistics: Statistics
       do {
-        statistics = try await rollups.statistics(query)
+        statistics = try await query.run(on: rollups)
       } catch StatisticsError.noQuantity {
         throw ServerFailure.badRequest("'\(type.shortName)' has no numbers")
       } catch StatisticsError.tooManyBuckets {

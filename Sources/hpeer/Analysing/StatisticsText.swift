@@ -47,6 +47,16 @@ struct StatisticsText {
       Console.say("Left out: \(HumanFormat.count(statistics.withoutUnit, "sample")) in another kind of unit.")
     }
     ImplausibleTime.say(statistics.implausibleTime)
+    let sent = statistics.values.count { value in
+      switch value.number {
+      case .sum(let sum): sum.readings != 0
+      case .discrete(let values): values.readings > 0
+      }
+    }
+    if sent > 0 {
+      let size = HumanFormat.count(sent, statistics.size.rawValue)
+      Console.say("Sent by an app and measured by no sample, in part or whole: \(size). --strict leaves it out.")
+    }
     let twins = statistics.values.reduce(0) { count, value in
       if case .sum(let sum) = value.number { count + sum.twins } else { count }
     }

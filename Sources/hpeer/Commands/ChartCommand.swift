@@ -58,7 +58,7 @@ struct Chart: AsyncParsableCommand {
   private func numbers(of type: SampleType, _ store: HealthStore, _ question: Question) async throws {
     var query = question.statistics(of: type, by: by, from: question.start, to: question.end)
     if query.start == nil, query.end == nil, let count,
-      let last = try await store.samples.extent(of: type, in: question.limits)?.upperBound
+      let last = try await last(of: type, store, question)
     {
       query.start = try CalendarBuckets.start(ofLast: count, by, in: question.zone, to: last)
     }
@@ -76,6 +76,16 @@ struct Chart: AsyncParsableCommand {
     chart.before = question.unitsForPeople.statistics(try await query.run(on: store))
     try chart.print()
     try await say(type, (earlier..<buckets[0].start, start..<end), store, question)
+  }
+
+  /// The end of the newest sample, or reading of an app.
+  private func last(of type: SampleType, _ store: HealthStore, _ question: Question) async throws -> Timestamp? {
+    var last: Timestamp?
+    for type in [type] + (question.readings == .none ? [] : AppReadings.types(of: type)) {
+      guard let end = try await store.samples.extent(of: type, in: question.limits)?.upperBound else { continue }
+      last = max(last ?? end, end)
+    }
+    return last
   }
 
   /// The means of the days of both times.

@@ -66,7 +66,11 @@ struct Latest: AsyncParsableCommand {
     let types = named.isEmpty ? try await store.samples.typeCounts().map(\.type) : named
     var samples: [(SampleType, Sample)] = []
     for type in types {
-      let page = try await store.samples.page(of: type, in: question.range, from: question.sources, limit: 1)
+      var page: [Sample] = []
+      // Without a sample, what an app has sent of it.
+      for type in [type] + AppReadings.types(of: type) where page.isEmpty {
+        page = try await store.samples.page(of: type, in: question.range, from: question.sources, limit: 1)
+      }
       if let sample = page.first {
         samples.append((type, sample))
       } else if !named.isEmpty {

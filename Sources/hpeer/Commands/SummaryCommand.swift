@@ -40,6 +40,7 @@ struct SummaryCommand: AsyncParsableCommand {
       throw ValidationError("A summary is of one day: `hpeer stats TYPE` and `hpeer report` are of more.")
     }
     var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
+    query.readings = question.readings
     if selection.types.isEmpty { query.leastTypes = Self.leastTypes } else { query.types = selection.types }
     query.sources = question.sources
     let summary = try await query.run(on: store)

@@ -17,7 +17,8 @@ enum SettingQuestions {
   ) async throws {
     let given = Set(values.map(\.key))
     let missing = fields.filter { field in
-      !given.contains(field.key) && (field.isRequired || (field.kind == .secret || field.isAsked) && Console.isInteractive)
+      let isOffered = (field.kind == .secret || field.isAsked) && Console.isInteractive
+      return !given.contains(field.key) && (field.isRequired || isOffered)
     }
     guard Console.isInteractive || missing.isEmpty else {
       throw ValidationError(

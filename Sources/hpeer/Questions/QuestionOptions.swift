@@ -10,12 +10,16 @@ struct QuestionOptions: ParsableArguments {
   @OptionGroup var sources: SourceOptions
   @OptionGroup var zone: QuestionZoneOptions
   @OptionGroup var units: UnitOptions
+  @Flag(help: "Count samples alone, without the sums and means that apps have sent.")
+  var strict = false
 
   /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
   func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
     try await sources.requireKnown(in: store)
-    return try await Question(
+    var question = try await Question(
       dates: dates, zone: zone, sources: sources.set, units: units.choice, to: store, now: now)
+    if strict { question.readings = .none }
+    return question
   }
 }
 
@@ -36,6 +40,8 @@ struct Question {
   /// The same for tables and charts.
   let unitsForPeople: UnitChoice
   let now: Timestamp
+  /// Which readings of apps count.
+  var readings = ReadingRule.all
   /// As Foundation knows ``zone``; `nil` where that is several.
   private let timeZone: TimeZone?
 
@@ -103,6 +109,7 @@ struct Question {
     (query.start, query.end, query.sources) = (start, end, sources)
     query.weekStartsOnSunday = weekStartsOnSunday
     query.isPlausibleOnly = true
+    query.readings = readings
     return query
   }
 }

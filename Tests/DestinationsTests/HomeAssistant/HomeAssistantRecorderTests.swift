@@ -31,7 +31,8 @@ struct HomeAssistantRecorderTests {
     #expect(try await check("unknown_error", times: 1) == late)
   }
 
-  @Test("an older copy of its database is given what it lacks, from the first day that differs", arguments: [0, 3, 9, 40])
+  @Test(
+    "an older copy of its database is given what it lacks, from the first day that differs", arguments: [0, 3, 9, 40])
   func olderCopy(days: Int) async throws {
     let recorder = try await RecorderStandIn(.init())
     let place = try recorder.destination(of: fixture)

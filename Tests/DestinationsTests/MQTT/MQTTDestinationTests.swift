@@ -126,7 +126,8 @@ struct MQTTDestinationTests {
     try broker.start()
     try await fixture.deliver(to: place)
     let found = try broker.retained()
-    #expect(Set(found.keys) == ["delivery", "status", "bodyMass", "stepCount", "oxygenSaturation"].map { "hpeer/ada/\($0)" }.asSet)
+    let topics = ["delivery", "status", "bodyMass", "stepCount", "oxygenSaturation"]
+    #expect(Set(found.keys) == topics.map { "hpeer/ada/\($0)" }.asSet)
     await place.close()
   }
 

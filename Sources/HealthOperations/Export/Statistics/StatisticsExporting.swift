@@ -33,6 +33,8 @@ extension Exporting {
         }
       }
       types += try await typesThatReachIn(form)
+      types += AppReadings.answered(by: plan.types).subtracting(types).filter(reader.filter.passes)
+        .sorted { $0.rawValue < $1.rawValue }
       switch form.shape {
       case .long: try await writeLong(types, form, isJSON, &summary)
       case .wide: try await writeWide(types, form, isJSON, &summary)
@@ -66,7 +68,7 @@ extension Exporting {
   func query(_ type: SampleType, _ form: StatisticsForm) -> StatisticsQuery {
     var query = StatisticsQuery(type, by: form.size, in: form.zone, now: form.now)
     (query.start, query.end) = (reader.filter.earliest, reader.filter.end)
-    query.sources = reader.filter.sources
+    (query.sources, query.readingTypes) = (reader.filter.sources, reader.filter.types)
     query.weekStartsOnSunday = form.weekStartsOnSunday
     return query
   }

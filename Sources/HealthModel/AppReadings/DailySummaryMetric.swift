@@ -1,16 +1,14 @@
-import HealthModel
-
 /// A number of one of P247's days: which type of HealthKit it sums up, and in what unit it comes.
-struct DailySummaryMetric: Sendable {
-  var type: SampleType
-  var unit: String
+package struct DailySummaryMetric: Sendable {
+  package var type: SampleType
+  package var unit: String
 
   private init(_ name: String, _ unit: String) {
     (type, self.unit) = (SampleType("HKQuantityTypeIdentifier" + name), unit)
   }
 
   /// Those of P247's example, and those that its notes name. `dietary_energy_kj` is in kilocalories, as P247 sends it.
-  static let known: [String: DailySummaryMetric] = [
+  package static let known: [String: DailySummaryMetric] = [
     "step_count": .init("StepCount", "count"), "active_calories": .init("ActiveEnergyBurned", "kcal"),
     "hrv": .init("HeartRateVariabilitySDNN", "ms"), "resting_hr": .init("RestingHeartRate", "count/min"),
     "protein_g": .init("DietaryProtein", "g"), "dietary_energy_kj": .init("DietaryEnergyConsumed", "kcal"),

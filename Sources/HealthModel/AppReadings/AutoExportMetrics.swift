@@ -1,18 +1,16 @@
-import HealthModel
-
 /// What the app Health Auto Export calls the quantities of HealthKit, and in which unit it gives them.
-struct AutoExportMetrics {
-  struct Metric: Sendable {
+package enum AutoExportMetrics {
+  package struct Metric: Sendable {
     /// The app's.
-    var name: String
+    package var name: String
     /// As the app prints it.
-    var label: String
+    package var label: String
     /// The same in HealthKit's words.
-    var unit: String
+    package var unit: String
 
     /// In ``unit``; percent as such and not as a fraction. `nil` where the unit of `quantity` does not convert, or the number
     /// is none that JSON can say.
-    func value(_ quantity: Quantity) -> Double? {
+    package func value(_ quantity: Quantity) -> Double? {
       guard let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit), value.isFinite else {
         return nil
       }
@@ -22,10 +20,13 @@ struct AutoExportMetrics {
   }
 
   /// `nil` for a type that the app does not export as a metric of its own.
-  static func metric(of type: SampleType) -> Metric? { byType[type] }
+  package static func metric(of type: SampleType) -> Metric? { byType[type] }
 
   /// The type that a metric of the app is of; `nil` for one that is none of HealthKit's quantities.
-  static func type(of name: String) -> SampleType? { byName[name] }
+  package static func type(of name: String) -> SampleType? { byName[name] }
+
+  /// HealthKit's types by the app's names.
+  static var types: [String: SampleType] { byName }
 
   private static let byName = Dictionary(byType.map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
 
@@ -71,7 +72,9 @@ struct AutoExportMetrics {
       "AppleMoveTime": "apple_move_time", "TimeInDaylight": "time_in_daylight",
     ],
     "ms": [
-      "HeartRateVariabilitySDNN": "heart_rate_variability", "RunningGroundContactTime": "running_ground_contact_time",
+      "HeartRateVariabilitySDNN": "heart_rate_variability",
+      "HeartRateVariabilityRMSSD": "heart_rate_variability_rmssd",
+      "RunningGroundContactTime": "running_ground_contact_time",
     ],
     "count/min": [
       "HeartRate": "heart_rate", "RestingHeartRate": "resting_heart_rate",

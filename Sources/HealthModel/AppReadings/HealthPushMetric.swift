@@ -1,5 +1,4 @@
 import Foundation
-import HealthModel
 
 /// What a type is called in HealthPush's files, and in which unit its values are there.
 package struct HealthPushMetric: Hashable, Sendable {

@@ -1,0 +1,58 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// A number that an app has sent of a time, in HealthKit's unit.
+struct AppReading: Hashable, Sendable {
+  /// Microseconds since 1970.
+  var start: Int64
+  /// Microseconds since 1970; after ``start``, also of an instant.
+  var end: Int64
+  /// A sum, or a mean.
+  var value: Double
+  /// Of a reading that says them, beside a mean.
+  var extremes: ClosedRange<Double>?
+  /// The name of its source, with the app's where that is known.
+  var source: String
+
+  var length: Int64 { end - start }
+
+  /// Shorter ones first, which say more; then in a fixed order.
+  static func precedes(_ one: AppReading, _ other: AppReading) -> Bool {
+    (one.length, one.start, one.source, one.value) < (other.length, other.start, other.source, other.value)
+  }
+
+  /// `nil` of one that says no number of the type.
+  ///
+  /// - Parameters:
+  ///   - reading: the type of the reading.
+  ///   - type: HealthKit's.
+  init?(_ stored: NumberReader.Reading, _ reading: SampleType, of type: SampleType) {
+    guard stored.start < .max else { return nil }
+    if let content = stored.content {
+      guard let object = try? JSONDecoder().decode(JSONValue.self, from: Data(content.utf8)),
+        case .object(let members) = object
+      else { return nil }
+      guard let mean = AppReadings.value(of: members, reading, for: type) else { return nil }
+      value = mean
+      if let low = AppReadings.number("Min", of: members, reading, for: type),
+        let high = AppReadings.number("Max", of: members, reading, for: type), low <= mean, mean <= high
+      {
+        extremes = low...high
+      }
+    } else {
+      guard AppReadings.member(of: reading, for: type) == nil, let found = stored.value,
+        let converted = AppReadings.value(found, stored.unit, of: reading, for: type)
+      else { return nil }
+      value = converted
+    }
+    start = stored.start
+    end = max(stored.end, stored.start + 1)
+    let app = Self.apps.first { reading.rawValue.hasPrefix($0.prefix) }?.name
+    source = app.map { $0 == stored.source ? $0 : "\(stored.source) (\($0))" } ?? stored.source
+  }
+
+  private static let apps: [(prefix: String, name: String)] = [
+    ("hae.", "Health Auto Export"), ("healthpush.", "HealthPush"), ("p247.", "P247"),
+  ]
+}

@@ -1,0 +1,104 @@
+/// The numbers that apps send of a time, such as the steps of a day, and which type of HealthKit each is of.
+///
+/// Such a reading is no sample of HealthKit and has a type of its own (`hae.step_count`). It answers questions about HealthKit's
+/// type where no sample does: `docs/reference/statistics.md`, "Readings of apps".
+package enum AppReadings {
+  /// The members of a reading that say more than one number, and which of them is of which type.
+  private static let members = [
+    "hae.blood_pressure": ["BloodPressureSystolic": "systolic", "BloodPressureDiastolic": "diastolic"]
+  ].mapValues { names in
+    Dictionary(uniqueKeysWithValues: names.map { (SampleType("HKQuantityTypeIdentifier\($0.key)"), $0.value) })
+  }
+
+  private static let byReading: [SampleType: SampleType] = {
+    var types: [SampleType: SampleType] = [:]
+    for (name, type) in AutoExportMetrics.types { types[SampleType("hae.\(name)")] = type }
+    for (key, identifier) in HealthPushMetric.identifiers where identifier.hasPrefix("HKQuantityTypeIdentifier") {
+      types[SampleType("healthpush.\(key)")] = SampleType(identifier)
+    }
+    for (key, metric) in DailySummaryMetric.known { types[SampleType("p247.\(key)")] = metric.type }
+    return types
+  }()
+
+  private static let byType: [SampleType: [SampleType]] = {
+    var readings = Dictionary(grouping: byReading.keys) { byReading[$0] ?? $0 }
+    for (name, types) in members {
+      for type in types.keys { readings[type, default: []].append(SampleType(name)) }
+    }
+    return readings.mapValues { $0.sorted { $0.rawValue < $1.rawValue } }
+  }()
+
+  /// The type of HealthKit that a type of readings is of; `nil` of any other, and of readings of several.
+  package static func healthKit(_ type: SampleType) -> SampleType? { byReading[type] }
+
+  /// The types whose readings are of a type of HealthKit, in order.
+  package static func types(of type: SampleType) -> [SampleType] { byType[type] ?? [] }
+
+  /// The types of HealthKit that readings of some types answer for.
+  package static func answered(by types: some Sequence<SampleType>) -> Set<SampleType> {
+    types.reduce(into: []) { answered, type in
+      if let found = byReading[type] { answered.insert(found) }
+      if let several = members[type.rawValue] { answered.formUnion(several.keys) }
+    }
+  }
+
+  /// The member of a reading with several numbers that is of a type; `nil` of readings with one.
+  package static func member(of reading: SampleType, for type: SampleType) -> String? {
+    members[reading.rawValue]?[type]
+  }
+
+  /// A number of a reading in HealthKit's unit; `nil` where its unit does not convert.
+  ///
+  /// - Parameters:
+  ///   - unit: as the app says it; empty where it says none.
+  ///   - type: HealthKit's.
+  package static func value(_ value: Double, _ unit: String, of reading: SampleType, for type: SampleType) -> Double? {
+    guard value.isFinite, let target = SampleTypeCatalogue.healthKit[type]?.canonicalUnit else { return nil }
+    // What apps call percent is so; HealthKit's is a fraction.
+    let (factor, name) = unit == "%" ? (0.01, "%") : (1, unit)
+    guard !unit.isEmpty else { return value }
+    let known = MolarUnit.long(units[name] ?? name, of: type)
+    return UnitConversion.convert(value * factor, from: known, to: target)
+  }
+
+  /// The number that a reading says of a type, in HealthKit's unit: its own, its mean, or the member that is of the type; `nil`
+  /// where it says none.
+  package static func value(of reading: Sample, for type: SampleType) -> Double? {
+    switch reading.payload {
+    case .quantity(let quantity):
+      member(of: reading.type, for: type) == nil
+        ? value(quantity.value, quantity.unit, of: reading.type, for: type) : nil
+    case .unknown(_, .object(let members)): value(of: members, reading.type, for: type)
+    default: nil
+    }
+  }
+
+  /// The same of the members of a reading with several numbers.
+  package static func value(
+    of members: [String: JSONValue], _ reading: SampleType, for type: SampleType
+  ) -> Double? {
+    if let name = member(of: reading, for: type) { return number(name, of: members, reading, for: type) }
+    return number("Avg", of: members, reading, for: type) ?? number("qty", of: members, reading, for: type)
+  }
+
+  /// One member of a reading with several numbers, in HealthKit's unit.
+  package static func number(
+    _ name: String, of members: [String: JSONValue], _ reading: SampleType, for type: SampleType
+  ) -> Double? {
+    var unit = ""
+    if case .string(let text)? = members["units"] { unit = text }
+    return switch members[name] {
+    case .integer(let integer)?: value(Double(integer), unit, of: reading, for: type)
+    case .number(let number)?: value(number, unit, of: reading, for: type)
+    default: nil
+    }
+  }
+
+  /// The words of apps for units, in HealthKit's.
+  private static let units = [
+    "bpm": "count/min", "breaths/min": "count/min", "steps": "count", "flights": "count", "°C": "degC", "°F": "degF",
+    "ml": "mL", "l": "L", "ml/(kg·min)": "mL/min·kg", "mL/kg/min": "mL/min·kg", "ml/kg/min": "mL/min·kg",
+    "kcal/(hr·kg)": "kcal/hr·kg", "kcal/(kg·hr)": "kcal/hr·kg", "km/h": "km/hr", "mph": "mi/hr", "h": "hr",
+    "ug": "mcg", "fl. oz": "fl_oz_us", "fl oz": "fl_oz_us", "cup": "cup_us", "dB": "dBASPL", "rpm": "count/min",
+  ]
+}
