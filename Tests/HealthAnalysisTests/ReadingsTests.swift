@@ -121,6 +121,16 @@ struct ReadingsTests {
     #expect(try await sums() == [2_300, 100])
   }
 
+  @Test("the numbers of a bucket do not depend on where the question begins")
+  func edges() async throws {
+    let minutes = (0..<15).map { Self.sample("hae.step_count", 10, at: -1_800 + Int64($0) * 60, for: 60) }
+    try await add(minutes + [Self.sample("hae.step_count", 300, at: -1_800, for: 3_600)])
+    let all = try await query(Self.steps, .day).run(on: store).values
+    var later = query(Self.steps, .day)
+    later.start = Timestamp(seconds: Self.midnight)
+    #expect(try await later.run(on: store).values.map(\.number) == all.suffix(1).map(\.number))
+  }
+
   @Test("R7: a day of nothing is 0, and no gap")
   func nothing() async throws {
     try await add([Self.sample("hae.step_count", 0, at: 0, for: Self.day)])

@@ -107,6 +107,8 @@ struct CalDAVDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     var refused: [RefusedSample] = []
+    // Of a calendar that has lost what it was given, the events of this batch would hide that.
+    let isKnown = batch.startsOver ? true : try await examine() == .intact
     await calendar.begin(key)
     if batch.startsOver { try await calendar.deleteOld() }
     if hasWorkouts {
@@ -123,7 +125,7 @@ struct CalDAVDestination: Destination {
     }
     if !days.isEmpty { try await update(try await days.changes(of: batch)) }
     let (written, deleted) = await calendar.namesOfDelivery()
-    try await lastDelivered.note(written, deleted: deleted)
+    if isKnown { try await lastDelivered.note(written, deleted: deleted) }
     return Delivery(refused: refused)
   }
 

@@ -35,6 +35,9 @@ struct CalendarDays: Sendable {
     for tombstone in batch.deletions {
       add(tombstone.sample.type, tombstone.sample.start, tombstone.end ?? tombstone.sample.start, to: &days)
     }
+    for (type, found) in days {
+      for answered in AppReadings.answered(by: [type]) { days[answered, default: []].formUnion(found) }
+    }
     var changes: [Change] = []
     if hasNights, let days = days[SleepQuery.type] { changes += try await nights(days) }
     for milestone in milestones {

@@ -167,7 +167,9 @@ public struct Courier<Place: Destination>: Sendable {
       try await deliver(page, &run, follows: follows)
       if page.isLast {
         // What it does not keep is delivered all the same.
-        try? await turnstile.pass { [destination] in try await destination.confirm(key(of: page)) }
+        try? await turnstile.pass { [destination] in
+          try await within(.seconds(60), orThrow: CancellationError()) { try await destination.confirm(key(of: page)) }
+        }
       }
       if let ahead = await ahead, !Task.isCancelled {
         next = try await consumer.commit(page, handingOut: ahead)

@@ -74,14 +74,18 @@ struct FHIRDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     let reference = try await subject.reference()
+    // Of a server that has lost what it was given, the resources of this batch would hide that.
+    let isKnown = batch.startsOver ? true : try await examine() == .intact
     if batch.startsOver { try await server.deleteAll(of: reference) }
     let bundle = try await entries.make(batch, subject: reference)
     if bundle.entries.isEmpty { return Delivery(refused: bundle.refused) }
     let refused = try await server.send(bundle.entries)
     let isRefused = Set(refused.compactMap { $0.sample?.uuid })
-    try await lastDelivered.note(
-      bundle.written.filter { !isRefused.contains($0.uuid) }.map(FHIREntries.search(for:)),
-      deleted: Set(bundle.deleted.map(FHIREntries.search(for:))))
+    if isKnown {
+      try await lastDelivered.note(
+        bundle.written.filter { !isRefused.contains($0.uuid) }.map(FHIREntries.search(for:)),
+        deleted: Set(bundle.deleted.map(FHIREntries.search(for:))))
+    }
     return Delivery(
       refused: bundle.refused
         + refused.compactMap { refusal in refusal.sample.map { RefusedSample($0, reason: refusal.reason) } })

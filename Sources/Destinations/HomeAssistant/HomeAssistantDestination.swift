@@ -43,14 +43,12 @@ struct HomeAssistantDestination: Destination {
   private final class LastTime: Sendable {
     let instant = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Whether it is due, every so often; then it is taken for done.
+    /// Whether it is due, every so often.
     func isDue(every interval: Duration) -> Bool {
-      instant.withLock { last in
-        if let known = last, ContinuousClock.now - known < interval { return false }
-        last = .now
-        return true
-      }
+      instant.withLock { last in last.map { ContinuousClock.now - $0 >= interval } ?? true }
     }
+
+    func note() { instant.withLock { $0 = .now } }
   }
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
@@ -138,6 +136,7 @@ struct HomeAssistantDestination: Destination {
       let lost = try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
         try await history.lost(of: types, over: &socket).count
       }
+      historyExamined.note()
       if lost > 0 { losses.append("history of \(lost == 1 ? "a type" : "\(lost) types")") }
     }
     if losses.isEmpty { return states == nil || memory.day == record.today ? .intact : .stale }
@@ -171,20 +170,23 @@ struct HomeAssistantDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     let times = ChangedTimes(batch)
-    let today = record.today
+    let (today, memory) = (record.today, await CurrentMemory.read(in: stateFolder))
+    let changed = times.types.filter(record.filter.passes)
     let present = Set(try await record.types())
     if let states {
-      let isAll = batch.startsOver ? true : try await states.areForgotten()
+      // Totals are of today, those of other types, too.
+      let isAnotherDay = memory.map { $0.day != today } ?? false
+      let isAll = batch.startsOver || isAnotherDay ? true : try await states.areForgotten()
       let gone = batch.startsOver ? Set(SampleTypeCatalogue.healthKit.entries.map(\.type)) : []
-      try await states.update(isAll ? times.types.union(present).union(gone) : times.types, key)
+      try await states.update(isAll ? changed.union(present).union(gone) : changed, key)
     }
-    if let webhook { try await webhook.update(batch.startsOver ? times.types.union(present) : times.types) }
+    if let webhook { try await webhook.update(batch.startsOver ? changed.union(present) : changed) }
     if let history, let token {
       try await HomeAssistantSocket.with(url, token: token, authority: authority) { socket in
         if batch.startsOver {
           try await history.startOver(with: present, key, over: &socket)
         } else {
-          for type in times.types.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
+          for type in changed.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
             let days = HistorySeries.days(of: type, times)
             try await history.update(type, changed: days, startsOver: false, over: &socket)
           }

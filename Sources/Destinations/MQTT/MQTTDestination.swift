@@ -83,21 +83,21 @@ struct MQTTDestination: Destination {
   /// Connects again where the connection was lost. Totals are of today, so that they are stale when a day has ended.
   func examine() async throws -> PlaceExamination {
     guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
-    let connection = try await session.open(after: memory.delivery)
+    let connection = try await session.open(after: memory.deliveries)
     guard connection.isForgetful else { return memory.day == record.today ? .intact : .stale }
     return connection.hasLooked ? .incomplete(loss: "the values that it had retained") : .stale
   }
 
   func mend() async throws {
     guard var memory = await CurrentMemory.read(in: stateFolder) else { return }
-    let connection = try await session.open(after: memory.delivery)
+    let connection = try await session.open(after: memory.deliveries)
     memory.day = record.today
     _ = try await publish(Set(try await record.types()), DeliveryKey(description: memory.delivery), over: connection)
     try await memory.write(in: stateFolder)
   }
 
   func purge() async throws {
-    let connection = try await session.open(after: nil)
+    let connection = try await session.open(after: [])
     var topics = [topics.delivery, topics.status]
     for type in Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type)) {
       topics.append(self.topics.values(of: type))
@@ -108,11 +108,18 @@ struct MQTTDestination: Destination {
   }
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
-    let connection = try await session.open(after: await CurrentMemory.read(in: stateFolder)?.delivery)
+    var memory = await CurrentMemory.read(in: stateFolder)
+    let connection = try await session.open(after: memory?.deliveries ?? [])
     let today = record.today
-    var types = ChangedTimes(batch).types
-    if batch.startsOver || connection.isForgetful { types.formUnion(try await record.types()) }
+    var types = ChangedTimes(batch).types.filter(record.filter.passes)
+    // Totals are of today, those of other types, too.
+    let isAll = batch.startsOver || connection.isForgetful || memory.map { $0.day != today } ?? false
+    if isAll { types.formUnion(try await record.types()) }
     if batch.startsOver { types.formUnion(SampleTypeCatalogue.healthKit.entries.map(\.type)) }
+    if memory != nil {
+      memory?.attempted = key.description
+      try await memory?.write(in: stateFolder)
+    }
     let refused = try await publish(types, key, over: connection)
     try await CurrentMemory(delivery: key.description, day: today).write(in: stateFolder)
     return Delivery(refused: refused.flatMap { type, reason in batch.parts(of: type).these.refused(reason) })

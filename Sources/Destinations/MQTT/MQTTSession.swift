@@ -38,11 +38,11 @@ actor MQTTSession {
 
   /// The connection that there is, or a new one.
   ///
-  /// - Parameter delivery: by which the broker was given its values last; `nil` before any.
-  func open(after delivery: String?) async throws -> Connection {
+  /// - Parameter deliveries: by one of which the broker was given its values last; empty before any.
+  func open(after deliveries: Set<String>) async throws -> Connection {
     if let client, client.isConnected { return connection(client) }
     let client = try await MQTTClient(configuration)
-    (isForgetful, hasLooked) = try await greet(client, after: delivery)
+    (isForgetful, hasLooked) = try await greet(client, after: deliveries)
     self.client = client
     announced = []
     return connection(client)
@@ -73,7 +73,7 @@ actor MQTTSession {
 
   /// Says that the person is online, and looks for what the broker has retained.
   private func greet(
-    _ client: MQTTClient, after delivery: String?
+    _ client: MQTTClient, after deliveries: Set<String>
   ) async throws -> (isForgetful: Bool, hasLooked: Bool) {
     let online = MQTTMessage(topics.status, Array("online".utf8), quality: quality)
     if configuration.version == .v3 {
@@ -97,7 +97,8 @@ actor MQTTSession {
     let wasRetained = try? await within(Self.patience, orThrow: CancellationError()) { try await first.value() }
     try Task.checkCancellation()
     let found = witness.withLock { $0?.anchor }
-    return (wasRetained != true || delivery != nil && found != delivery, wasRetained != nil)
+    let isOther = !deliveries.isEmpty && !(found.map(deliveries.contains) ?? false)
+    return (wasRetained != true || isOther, wasRetained != nil)
   }
 
   /// Publishes a message, sees it come back and takes it away.

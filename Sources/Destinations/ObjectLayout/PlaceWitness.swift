@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import Glibc
 import HealthModel
@@ -21,8 +22,16 @@ struct PlaceWitness: Sendable {
   /// What the file has: what is confirmed, and what the place may have confirmed before hpeer ended.
   private struct Memory: Codable {
     var confirmed: String?
-    var attempted: String?
+    /// Oldest first.
+    var attempted: [String] = []
+
+    func contains(_ object: Object) -> Bool {
+      confirmed == object.delivery || attempted.contains(object.delivery)
+    }
   }
+
+  /// How many deliveries may have been attempted since one was confirmed.
+  private static let mostAttempts = 16
 
   private let store: any ObjectStore
   private let name: String
@@ -35,7 +44,10 @@ struct PlaceWitness: Sendable {
   init(in store: any ObjectStore, folder: String, record: UUID, stateFolder: String) {
     self.store = store
     self.record = record.uuidString.lowercased()
-    name = "\(folder)/_hpeer-\(self.record.prefix(8)).json"
+    // Two destinations of one record may share a folder.
+    let destination = URL(filePath: stateFolder).deletingLastPathComponent().lastPathComponent
+    let hash = SHA256.hash(data: Data(destination.utf8)).prefix(2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+    name = "\(folder)/_hpeer-\(self.record.prefix(8))-\(hash.joined()).json"
     path = "\(stateFolder)/witness.json"
   }
 
@@ -44,26 +56,32 @@ struct PlaceWitness: Sendable {
   /// - Throws: ``DeliveryError`` where the place cannot be read.
   func examine() async throws -> PlaceExamination {
     let memory = await read()
-    guard let confirmed = memory.confirmed else { return .intact }
+    if memory.confirmed == nil { return .intact }
     guard let object = try await store.get(name, limit: Self.longest) else {
       return .lost(reason: "the file that hpeer left there, \(name), is gone")
     }
-    let found = try? JSONDecoder().decode(Object.self, from: Data(object.bytes))
-    guard let found, found.record == record, [confirmed, memory.attempted].contains(found.delivery) else {
-      return .lost(reason: "what hpeer left there, \(name), is not of the last delivery")
-    }
-    return .intact
+    return isKnown(object, memory)
+      ? .intact : .lost(reason: "what hpeer left there, \(name), is not of the last delivery")
   }
 
-  /// Leaves word of a delivery at the place, then here. A place that shows another object than it was given is not asked again.
+  private func isKnown(_ object: StoredObject, _ memory: Memory) -> Bool {
+    guard let found = try? JSONDecoder().decode(Object.self, from: Data(object.bytes)) else { return false }
+    return found.record == record && memory.contains(found)
+  }
+
+  /// Leaves word of a delivery at the place, then here. A place that shows another object than it was given is not asked again,
+  /// and one that has lost it is left as it is, for ``examine()`` to find.
   ///
   /// - Throws: ``DeliveryError``, `SystemError`. Whichever of both keys the place has then, it is taken for intact.
   func confirm(_ key: DeliveryKey) async throws {
     var memory = await read()
     if memory.confirmed == key.description { return }
     let isFirst = memory.confirmed == nil
-    memory.attempted = key.description
-    if !isFirst { try await write(memory) }
+    if !isFirst {
+      guard let object = try await store.get(name, limit: Self.longest), isKnown(object, memory) else { return }
+      memory.attempted = (memory.attempted + [key.description]).suffix(Self.mostAttempts)
+      try await write(memory)
+    }
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
     let bytes = Array(try encoder.encode(Object(delivery: key.description, record: record)))

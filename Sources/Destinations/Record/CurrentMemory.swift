@@ -5,14 +5,20 @@ import OperatingSystem
 /// What a place of current values was given last, in a file: by which delivery, and which day was today then.
 ///
 ///     delivery 3e7a…-1f
+///     attempted 3e7a…-20
 ///     day 20600
 struct CurrentMemory: Hashable, Sendable {
   private static let longest = 4_096
 
   /// The key of the delivery.
   var delivery: String
-  /// Since 1970-01-01, in the home zone.
+  /// That of one that the place may have, since hpeer ended before it was noted.
+  var attempted: String?
+  /// Since 1970-01-01, in the home zone: that of which all types are.
   var day: Int
+
+  /// The keys that the place may have.
+  var deliveries: Set<String> { Set([delivery, attempted].compactMap(\.self)) }
 
   /// `nil` where nothing was delivered yet, as far as is known.
   static func read(in stateFolder: String) async -> CurrentMemory? {
@@ -29,13 +35,14 @@ struct CurrentMemory: Hashable, Sendable {
       }
       guard text.hasSuffix("\n"), let delivery = members["delivery"], let day = members["day"].flatMap({ Int($0) })
       else { return nil }
-      return CurrentMemory(delivery: delivery, day: day)
+      return CurrentMemory(delivery: delivery, attempted: members["attempted"], day: day)
     }
   }
 
   /// Replaces the file. Throws `SystemError`.
   func write(in stateFolder: String) async throws {
-    let bytes = Array("delivery \(delivery)\nday \(day)\n".utf8)
+    let attempted = attempted.map { "attempted \($0)\n" } ?? ""
+    let bytes = Array("delivery \(delivery)\n\(attempted)day \(day)\n".utf8)
     try await onThread { _ in
       try PrivateFile.makeDirectory(stateFolder)
       try PrivateFile.replace(Self.path(stateFolder), bytes)

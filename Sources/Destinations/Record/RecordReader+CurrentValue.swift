@@ -51,8 +51,9 @@ extension RecordReader {
       let readings = try await store.samples.page(
         of: reading, in: filter.range, from: filter.sources, limit: Self.newest)
       let newest = readings.lazy.compactMap { sample in
-        AppReadings.value(of: sample, for: type).map { number in
-          CurrentValue(
+        AppReadings.value(of: sample, for: type).flatMap { number -> CurrentValue? in
+          guard number.isFinite else { return nil }
+          return CurrentValue(
             type: type, content: .number(number), unit: SampleTypeCatalogue.healthKit[type]?.canonicalUnit,
             start: sample.start, end: sample.end, source: sample.source.name)
         }

@@ -19,7 +19,9 @@ struct AppReading: Hashable, Sendable {
 
   /// Shorter ones first, which say more; then in a fixed order.
   static func precedes(_ one: AppReading, _ other: AppReading) -> Bool {
-    (one.length, one.start, one.source, one.value) < (other.length, other.start, other.source, other.value)
+    let (first, second) = (one.extremes ?? 0...0, other.extremes ?? 0...0)
+    return (one.length, one.start, one.source, one.value, first.lowerBound, first.upperBound)
+      < (other.length, other.start, other.source, other.value, second.lowerBound, second.upperBound)
   }
 
   /// `nil` of one that says no number of the type.
@@ -46,6 +48,7 @@ struct AppReading: Hashable, Sendable {
       else { return nil }
       value = converted
     }
+    guard value.isFinite else { return nil }
     start = stored.start
     end = max(stored.end, stored.start + 1)
     let app = Self.apps.first { reading.rawValue.hasPrefix($0.prefix) }?.name

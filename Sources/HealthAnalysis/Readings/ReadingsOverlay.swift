@@ -28,6 +28,7 @@ struct ReadingsOverlay {
   func statistics() throws -> Statistics {
     let readings = try self.readings()
     guard let first = readings.map(\.start).min(), let last = readings.map(\.end).max() else { return base }
+    // Where the question names an edge, that counts.
     let lower = min(first, base.values.first?.bucket.start.microseconds ?? first)
     let upper = max(last - 1, (base.values.last?.bucket.end.microseconds ?? .min + 1) - 1)
     guard let buckets = try query.buckets(lower...max(lower, upper)) else { return base }
@@ -67,10 +68,17 @@ struct ReadingsOverlay {
       range = range.clamped(to: limits.lowerBound.microseconds..<limits.upperBound.microseconds)
     }
     if range.isEmpty { return [] }
+    // What lies across an edge is compared with all of its time, wherever the question ends.
+    let first = range.lowerBound.subtractingReportingOverflow(longest)
+    let last = range.upperBound.addingReportingOverflow(longest)
+    range = (first.overflow ? .min : first.partialValue)..<(last.overflow ? .max : last.partialValue)
+    let granted = query.startingIn
     var readings: [AppReading] = []
     for type in types {
       try reader.forEachReading(type, overlapping: range, from: query.sources) { stored in
-        guard query.startingIn?.contains(Timestamp(microseconds: stored.start)) ?? true,
+        // What goes on beyond what an asker may know of would be compared with what is there.
+        guard granted?.contains(Timestamp(microseconds: stored.start)) ?? true,
+          granted.map({ stored.end <= $0.upperBound.microseconds }) ?? true,
           let reading = AppReading(stored, type, of: query.type), reading.length <= longest
         else { return }
         readings.append(reading)
@@ -92,7 +100,7 @@ struct ReadingsOverlay {
   ) throws -> [(index: Int, number: BucketStatistics.Number)] {
     let range = buckets.range
     var times: Set<Int64> = []
-    for reading in readings where reading.end > range.lowerBound && reading.start < range.upperBound {
+    for reading in readings {
       // What lies outside is of no bucket, and still a part of the reading.
       times.insert(reading.start)
       times.insert(reading.end)
@@ -123,7 +131,7 @@ struct ReadingsOverlay {
         guard edges[index] >= range.lowerBound, edges[index] < range.upperBound else { continue }
         let bucket = buckets.edges.lastIndex(notAfter: edges[index])
         // What says nothing more than samples do leaves their answer as it is.
-        guard isMissing || known[buckets[bucket].start] == nil else { continue }
+        guard isMissing || reading.value == 0 && known[buckets[bucket].start] == nil else { continue }
         added[bucket, default: Added()].value += part
         added[bucket]?.covered[reading.source, default: 0] += isMissing ? length : 0
       }
@@ -146,15 +154,19 @@ struct ReadingsOverlay {
     _ readings: [AppReading], _ buckets: CalendarBuckets
   ) throws -> [(index: Int, number: BucketStatistics.Number)] {
     let range = buckets.range
-    let counted = try counted(readings.filter { $0.end > range.lowerBound && $0.start < range.upperBound })
+    let counted = try counted(readings).filter { $0.end > range.lowerBound && $0.start < range.upperBound }
     guard !counted.isEmpty else { return [] }
-    var touched: Set<Int> = []
+    var touched: [Int: Extremes] = [:]
     for reading in counted {
       let first = buckets.edges.lastIndex(notAfter: max(reading.start, range.lowerBound))
       let last = buckets.edges.lastIndex(notAfter: min(reading.end, range.upperBound) - 1)
-      touched.formUnion(first...last)
+      for index in first...last {
+        touched[index, default: Extremes()].count += 1
+        // Extremes of a longer time may have been in another bucket.
+        if first == last, let extremes = reading.extremes { touched[index]?.add(extremes) }
+      }
     }
-    guard let first = touched.min(), let last = touched.max() else { return [] }
+    guard let first = touched.keys.min(), let last = touched.keys.max() else { return [] }
     let edges = Array(buckets.edges[first...last + 1])
     var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit)
     var sweep = DiscreteSweep(edges: edges, base.aggregation)
@@ -179,18 +191,24 @@ struct ReadingsOverlay {
     }
     add(before: .max)
     return sweep.finish().compactMap { index, found in
-      guard touched.contains(first + index) else { return nil }
+      guard let sent = touched[first + index] else { return nil }
       var values = DiscreteValues(found)
-      for reading in counted where reading.start < edges[index + 1] && reading.end > edges[index] {
-        values.readings += 1
-        // Extremes of a longer time may have been in another bucket.
-        guard let extremes = reading.extremes, reading.start >= edges[index], reading.end <= edges[index + 1] else {
-          continue
-        }
-        values.minimum = min(values.minimum, extremes.lowerBound)
-        values.maximum = max(values.maximum, extremes.upperBound)
-      }
+      values.readings = sent.count
+      values.minimum = min(values.minimum, sent.minimum)
+      values.maximum = max(values.maximum, sent.maximum)
       return (first + index, .discrete(values))
+    }
+  }
+
+  /// Of the readings of one bucket.
+  private struct Extremes {
+    var count = 0
+    var minimum = Double.infinity
+    var maximum = -Double.infinity
+
+    mutating func add(_ extremes: ClosedRange<Double>) {
+      minimum = min(minimum, extremes.lowerBound)
+      maximum = max(maximum, extremes.upperBound)
     }
   }
 
@@ -200,7 +218,13 @@ struct ReadingsOverlay {
   private func counted(_ readings: [AppReading]) throws -> [AppReading] {
     guard let first = readings.map(\.start).min(), let last = readings.map(\.end).max() else { return [] }
     var taken: [Int64] = []
-    try reader.forEach(query.type, overlapping: first..<last, from: query.sources) { taken.append($0.start) }
+    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit)
+    try reader.forEach(query.type, overlapping: first..<last, from: query.sources) { sample in
+      guard query.startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
+        numbers.value(of: sample, reader) != nil
+      else { return }
+      taken.append(sample.start)
+    }
     var counted: [AppReading] = []
     var (index, work) = (0, 0)
     while index < readings.count {
@@ -216,9 +240,10 @@ struct ReadingsOverlay {
         new.append(reading.start)
         end = reading.end
       }
+      if new.isEmpty { continue }
       work += taken.count + new.count
       if work > Self.longestWork { break }
-      if !new.isEmpty { taken = (taken + new).sorted() }
+      taken = (taken + new).sorted()
     }
     return counted.sorted { ($0.start, $0.end) < ($1.start, $1.end) }
   }

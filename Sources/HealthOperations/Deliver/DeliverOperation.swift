@@ -137,7 +137,10 @@ public struct DeliverOperation: Sendable {
       return value
     } catch let error as DeliveryRefusal {
       // Of what is gone nothing is noted.
-      if case .removed = error { throw error }
+      switch error {
+      case .removed, .keeps: throw error
+      case .busy, .paused, .settings: break
+      }
       try await store.deliveries.noteFailure("\(error)", waiting: nil, section.consumer)
       throw error
     }

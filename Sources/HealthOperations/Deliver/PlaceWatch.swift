@@ -38,7 +38,10 @@ struct PlaceWatch<Place: Destination>: Sendable {
       }
     } catch DeliveryError.unusable(let reason) {
       throw CourierError.unusable(destination: section.consumer, reason: reason)
-    } catch is DeliveryError {
+    } catch let error where error is CancellationError || error is StoreError {
+      throw error
+    } catch {
+      // What is wrong with it keeps no news away: a delivery tells of it.
       return nil
     }
   }

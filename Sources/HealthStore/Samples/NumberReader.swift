@@ -271,7 +271,7 @@ public final class NumberReader {
     var query = try Binding(
       db,
       """
-      SELECT start, duration, value, unit, source, json FROM sample
+      SELECT start, duration, value, unit, source, payload FROM sample
       WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)\(shown)\(try FilterCondition.from(sources, db))
       ORDER BY start
       """)

@@ -35,6 +35,7 @@ struct Chart: AsyncParsableCommand {
   @Option(help: "Beside what the numbers are to be seen: the time just as long before.")
   var compare: Comparison?
   @OptionGroup var options: QuestionOptions
+  @OptionGroup var strictness: StrictOption
 
   private var isSleep: Bool { (try? selection.types) == [SleepQuery.type] }
 
@@ -49,7 +50,8 @@ struct Chart: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let question = try await options.question(to: store)
+    var question = try await options.question(to: store)
+    question.readings = strictness.readings
     if isSleep { return try await nights(store, question) }
     try await NumbersUpdate.run(on: store)
     for type in try selection.types { try await numbers(of: type, store, question) }

@@ -190,16 +190,33 @@ struct DestinationRemove: AsyncParsableCommand {
       try await store.audit.record(AuditEvent(.destinationChanged, ["destination": name, "change": "removed"]))
     }
     home.forgetDeliveries(of: name)
-    Console.say("\(name) is removed; what \(purge ? "hpeer had put there is gone" : "was delivered there stays").")
+    Console.say(
+      "\(name) is removed; "
+        + (purge ? "what hpeer had put there is taken away." : "what was delivered there stays."))
   }
 
   private func takeAway(_ home: Home) async throws {
     let section = try destination.section(home)
     let store = try home.openStore()
+    // What runs lets go of a paused destination within seconds, and brings nothing back.
+    let wasPaused = try await store.deliveries.state(of: section.consumer).paused != nil
+    try await store.deliveries.setPaused(true, section.consumer)
+    do {
+      try await interruptible("what was taken away is gone, and the same command goes on.") {
+        for attempt in 1... {
+          do {
+            return try await DeliverOperation(section, home: home, store: store).purge()
+          } catch let error as DeliveryRefusal {
+            guard case .busy = error, attempt < 20 else { throw error }
+            try await Task.sleep(for: .seconds(1))
+          }
+        }
+      }
+    } catch {
+      if !wasPaused { try await store.deliveries.setPaused(false, section.consumer) }
+      throw error
+    }
     try await store.audit.record(
       AuditEvent(.destinationChanged, ["destination": section.consumer, "change": "purged"]))
-    try await interruptible("what was taken away is gone, and the same command goes on.") {
-      try await DeliverOperation(section, home: home, store: store).purge()
-    }
   }
 }

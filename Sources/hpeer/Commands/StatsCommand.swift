@@ -32,6 +32,7 @@ struct Stats: AsyncParsableCommand {
   @Option(help: "How long the stretches of time are of which there is one number each.")
   var by = BucketSize.day
   @OptionGroup var options: QuestionOptions
+  @OptionGroup var strictness: StrictOption
   @Option(help: "The day on which weeks begin.")
   var weekStart = WeekStart.monday
   @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
@@ -49,7 +50,8 @@ struct Stats: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let question = try await options.question(to: store)
+    var question = try await options.question(to: store)
+    question.readings = strictness.readings
     try await NumbersUpdate.run(on: store)
     let (zone, rollups) = (question.zone, Rollups(of: store))
     if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }

@@ -21,6 +21,7 @@ struct SummaryCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeOptions
   @OptionGroup var options: QuestionOptions
+  @OptionGroup var strictness: StrictOption
   @OptionGroup var output: JSONOption
 
   /// As many as the usual ones are.
@@ -33,7 +34,8 @@ struct SummaryCommand: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    let question = try await options.question(to: store)
+    var question = try await options.question(to: store)
+    question.readings = strictness.readings
     try await NumbersUpdate.run(on: store)
     let day = question.days.first ?? question.today
     if let last = question.days.last, last != day {

@@ -10,17 +10,21 @@ struct QuestionOptions: ParsableArguments {
   @OptionGroup var sources: SourceOptions
   @OptionGroup var zone: QuestionZoneOptions
   @OptionGroup var units: UnitOptions
-  @Flag(help: "Count samples alone, without the sums and means that apps have sent.")
-  var strict = false
 
   /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
   func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
     try await sources.requireKnown(in: store)
-    var question = try await Question(
+    return try await Question(
       dates: dates, zone: zone, sources: sources.set, units: units.choice, to: store, now: now)
-    if strict { question.readings = .none }
-    return question
   }
+}
+
+/// `--strict`, of commands whose numbers apps may have sent.
+struct StrictOption: ParsableArguments {
+  @Flag(help: "Count samples alone, without the sums and means that apps have sent.")
+  var strict = false
+
+  var readings: ReadingRule { strict ? .none : .all }
 }
 
 /// A part of a record, and how it is to be shown.
