@@ -283,7 +283,7 @@ public final class NumberReader {
     try query.rows(db) { row in
       let start = row.integer(0)
       let (end, isTooFar) = start.addingReportingOverflow(max(row.integer(1), 0))
-      let unit = try row.optionalInteger(3).map { unitNames.values[Int(try unitNames.index(of: $0, db))] }
+      let unit = try row.optionalInteger(3).map { try unitNames.value(of: $0, db) }
       try body(
         Reading(
           start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2), unit: unit ?? "",
