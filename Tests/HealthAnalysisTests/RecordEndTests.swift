@@ -11,7 +11,7 @@ import Testing
   private static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   private static let swimming = SampleType("HKQuantityTypeIdentifierDistanceSwimming")
   private static let weight = SampleType("HKQuantityTypeIdentifierBodyMass")
-  private static let sent = SampleType("hae.step_count")
+  private static let sent = SampleType("hae.handwashing")
   /// 2024-06-15, a Saturday.
   private static let day = 19_889
 
