@@ -11,7 +11,7 @@ public struct CourierReport: Hashable, Sendable {
   public var refused = 0
   /// Attempts that failed and were made again.
   public var retries = 0
-  /// What the destination had lost, and what becomes of it, as parts of sentences.
+  /// The losses found at the destination, each with its remedy, as parts of sentences.
   public var losses: [String] = []
 
   /// Nothing was done, but for what is named.

@@ -1,8 +1,8 @@
-/// What ``Destination/examine()`` finds out of a place: whether it still has what it was given.
+/// The result of ``Destination/examine()``: whether a place still has what it was given.
 public enum PlaceExamination: Hashable, Sendable {
   /// It has what it was given, or it cannot tell.
   case intact
-  /// What it has was right yesterday, or nothing is known of it: ``Destination/mend()`` brings it up to date.
+  /// Its values are of an earlier day, or cannot be read: ``Destination/mend()`` brings them up to date.
   case stale
   /// It has lost something that ``Destination/mend()`` gives back at once.
   ///

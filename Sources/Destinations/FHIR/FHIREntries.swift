@@ -103,7 +103,7 @@ struct FHIREntries: Sendable {
     "identifier=urn:ietf:rfc:3986%7Curn:uuid:\(uuid.uuidString.lowercased())"
   }
 
-  /// What finds the resource of a sample: `Observation?identifier=…`.
+  /// The search for the resource of a sample: `Observation?identifier=…`.
   static func search(for sample: SampleReference) -> String {
     "\(resourceType(of: sample.type))?\(condition(sample.uuid))"
   }

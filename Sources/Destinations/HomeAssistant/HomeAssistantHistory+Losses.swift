@@ -30,7 +30,7 @@ extension HomeAssistantHistory {
     return try await agrees([row.hour: [row.name: row.number]], entity, over: &socket)
   }
 
-  /// What is known of Home Assistant once the first day that it has lost is found, and that day and all later ones are doubted.
+  /// Finds the first lost day and returns the memory without confirmation of that day and all later ones.
   ///
   /// Days are lost from one on, as in an older copy, so that the first is found by halving: ten years cost a dozen questions.
   func withoutLost(

@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// What `hpeer/ada/delivery` has, retained: of which record the values beside it are, and by which delivery they came.
-/// A broker without it, or with another, has not what it was given.
+/// The retained message of `hpeer/ada/delivery`: the record that the values beside it belong to, and their last delivery.
+/// A broker without it, or with another one, has lost values.
 struct MQTTWitness: Codable, Hashable, Sendable {
   /// The key of the delivery.
   var anchor: String

@@ -19,7 +19,7 @@ struct PlaceWitness: Sendable {
     var record: String
   }
 
-  /// What the file has: what is confirmed, and what the place may have confirmed before hpeer ended.
+  /// The content of the file: the confirmed delivery, and those attempted since.
   private struct Memory: Codable {
     var confirmed: String?
     /// Oldest first.

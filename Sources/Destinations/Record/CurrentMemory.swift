@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// What a place of current values was given last, in a file: by which delivery, and which day was today then.
+/// The last delivery of current values to a place and the day of their totals, kept in a file.
 ///
 ///     delivery 3e7a…-1f
 ///     attempted 3e7a…-20
