@@ -83,6 +83,7 @@ import Testing
     let walked = try Self.sample(Self.steps, Self.phone, "08:00", "08:30", 1500)
     try await store.apply(ChangeBatch(additions: [born, walked]))
     let listed = try await SourceSurvey.sources(of: nil, in: store)
+    #expect(try await Rollups(of: store).sources(of: nil) == listed)
     #expect(listed.map(\.samples) == [1])
     #expect(listed.first?.starts == walked.start...walked.start)
   }

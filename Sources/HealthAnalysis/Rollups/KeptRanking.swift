@@ -59,12 +59,40 @@ struct KeptEvidence {
   private func evidence(ofType type: Int64) throws -> [SourceEvidence] {
     let firsts = try Row.fetchAll(
       db, sql: "SELECT source, MIN(first) FROM evidence WHERE type = ? GROUP BY source", arguments: [type])
-    return try firsts.map { row in
-      let source: Int64 = row[0]
-      return SourceEvidence(
-        id: source, source: try reader.spans.source(source), first: Timestamp(microseconds: row[1]),
+    return try evidence(firsts.map { ($0[0], $0[1]) })
+  }
+
+  private func evidence(_ firsts: [(source: Int64, first: Int64)]) throws -> [SourceEvidence] {
+    try firsts.map { source, first in
+      SourceEvidence(
+        id: source, source: try reader.spans.source(source), first: Timestamp(microseconds: first),
         devices: firsts.count > 1 ? try devices(of: source) : [:])
     }
+  }
+
+  /// What each source has recorded of a type, or of all types, in the order in which they count.
+  func summaries(of type: SampleType?) throws -> [SourceSummary] {
+    // What is true of the person, such as a date of birth, was never recorded, and lies at 1970.
+    var condition = "type NOT IN (SELECT id FROM type WHERE name GLOB 'HKCharacteristicTypeIdentifier*')"
+    var arguments: StatementArguments = []
+    if let type {
+      condition = "type = (SELECT id FROM type WHERE name = ?)"
+      arguments = [type.rawValue]
+    }
+    let counts = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT source, isUserEntered, SUM(samples), MIN(first), MAX(last) FROM evidence WHERE \(condition)
+        GROUP BY source, isUserEntered
+        """, arguments: arguments
+    ).map { row in
+      NumberReader.SourceCount(
+        id: row[0], source: try reader.spans.source(row[0]), isUserEntered: row[1], samples: row[2],
+        starts: (row[3] as Int64)...(row[4] as Int64))
+    }
+    let chosen = try type.flatMap { try reader.settings().firstSources[$0] }
+    let ranking = SourceRanking(try evidence(counts.firsts), first: chosen)
+    return SourceSurvey.summaries(counts, ranking)
   }
 
   private func devices(of source: Int64) throws -> [Device?: Int] {
@@ -88,10 +116,15 @@ struct KeptEvidence {
     for row in before { try count(row[0], row[1], -(row[2] as Int64)) }
     try db.execute(sql: "DELETE FROM evidence WHERE type = ? AND day BETWEEN ? AND ?", arguments: range)
     let insertion = try db.cachedStatement(
-      sql: "INSERT INTO evidence(type, day, source, device, samples, first) VALUES (?, ?, ?, ?, ?, ?)")
+      sql: """
+        INSERT INTO evidence(type, day, source, device, isUserEntered, samples, first, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """)
     var measured: [Pair: Int64] = [:]
     for one in found {
-      try insertion.execute(arguments: [type, one.stretch, one.source, one.device ?? 0, one.samples, one.first])
+      try insertion.execute(arguments: [
+        type, one.stretch, one.source, one.device ?? 0, one.isUserEntered, one.samples, one.starts.lowerBound,
+        one.starts.upperBound,
+      ])
       measured[Pair(source: one.source, device: one.device ?? 0), default: 0] += Int64(one.samples)
     }
     for (pair, samples) in measured { try count(pair.source, pair.device, samples) }

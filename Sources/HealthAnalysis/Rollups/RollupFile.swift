@@ -11,7 +11,7 @@ import SQLiteFiles
 /// computed. `evidence` and `measured` have what sources are ranked by, and `dirty` what has changed in the store since.
 final class RollupFile: Sendable {
   /// To be counted on when a cell's bytes or what they mean change: what is there is computed anew then.
-  private static let version = 1
+  private static let version = 2
   /// How long one process waits for another's chunk of work, in seconds.
   private static let patience = 10.0
 
@@ -102,9 +102,11 @@ final class RollupFile: Sendable {
       day INTEGER NOT NULL,
       source INTEGER NOT NULL,
       device INTEGER NOT NULL,
+      isUserEntered INTEGER NOT NULL,
       samples INTEGER NOT NULL,
       first INTEGER NOT NULL,
-      PRIMARY KEY(type, day, source, device)
+      last INTEGER NOT NULL,
+      PRIMARY KEY(type, day, source, device, isUserEntered)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE measured(
       source INTEGER NOT NULL,

@@ -175,19 +175,22 @@ struct RollupWriter {
       var day: Int64
       var source: Int64
       var device: Int64?
+      var isUserEntered: Bool
     }
     var counts: [Key: SpanReader.Recorded] = [:]
     for one in found {
       let sample = one.sample
       let day = RollupGrain.day(of: sample.start)
       guard days.contains(day) else { continue }
-      let key = Key(day: day, source: sample.source, device: sample.device)
-      // In the order of their starts.
-      counts[
-        key,
-        default: SpanReader.Recorded(
-          stretch: day, source: sample.source, device: sample.device, samples: 0, first: sample.start)
-      ].samples += 1
+      let key = Key(day: day, source: sample.source, device: sample.device, isUserEntered: sample.isUserEntered)
+      var count =
+        counts[key]
+        ?? SpanReader.Recorded(
+          stretch: day, source: sample.source, device: sample.device, isUserEntered: sample.isUserEntered, samples: 0,
+          starts: sample.start...sample.start)
+      count.samples += 1
+      count.starts = min(count.starts.lowerBound, sample.start)...max(count.starts.upperBound, sample.start)
+      counts[key] = count
     }
     return Array(counts.values)
   }
@@ -258,17 +261,20 @@ extension [SpanReader.Recorded] {
     var found: [SpanReader.Recorded] = []
     for one in self {
       var one = one
-      one.stretch = RollupGrain.day(of: one.first)
+      one.stretch = RollupGrain.day(of: one.starts.lowerBound)
       guard one.stretch == RollupGrain.days.lowerBound || one.stretch == RollupGrain.days.upperBound,
         let other = found.firstIndex(where: {
-          ($0.stretch, $0.source, $0.device) == (one.stretch, one.source, one.device)
+          ($0.stretch, $0.source, $0.device, $0.isUserEntered)
+            == (one.stretch, one.source, one.device, one.isUserEntered)
         })
       else {
         found.append(one)
         continue
       }
       found[other].samples += one.samples
-      found[other].first = Swift.min(found[other].first, one.first)
+      let starts = found[other].starts
+      found[other].starts =
+        Swift.min(starts.lowerBound, one.starts.lowerBound)...Swift.max(starts.upperBound, one.starts.upperBound)
     }
     return found
   }

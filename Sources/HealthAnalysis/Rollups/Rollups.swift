@@ -45,6 +45,20 @@ public final class Rollups: Sendable {
     return try await query.computed(from: store)
   }
 
+  /// What each source has recorded, as ``SourceSurvey/sources(of:in:)`` says; costs what the days do, not the samples.
+  /// Throws ``StoreError``.
+  ///
+  /// - Parameter type: `nil` for all together.
+  public func sources(of type: SampleType?) async throws -> [SourceSummary] {
+    if !store.isReadOnly {
+      let kept = try await attempt(nil) { db, reader in
+        try KeptEvidence(db: db, reader: reader).summaries(of: type)
+      }
+      if case .answer(let sources)? = kept { return sources }
+    }
+    return try await SourceSurvey.sources(of: type, in: store)
+  }
+
   /// Computes what is missing, for all types, and so does everything that takes long. Where the file cannot be kept, nothing
   /// happens.
   public func refresh() async throws(StoreError) {

@@ -4,7 +4,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Writes a report for a doctor: what a record says of some days on two pages, as one HTML file that needs nothing else.
+/// Writes a report for a doctor: what a record says of some days on two pages, as one file that needs nothing else.
 ///
 /// ```swift
 /// func report(_ store: HealthStore, to path: String) async throws {
@@ -23,8 +23,17 @@ public struct ReportOperation: Sendable {
   public let days: ClosedRange<Int>
   public let zone: ZoneRules
   public let destination: ExportDestination
+  public let format: Format
   private let sources: Set<String>?
   private let unit: @Sendable (SampleType, String) -> String
+
+  /// What kind of file a report is.
+  public enum Format: String, CaseIterable, Sendable {
+    /// A page to be read in a browser and printed.
+    case html
+    /// The same, printed by WeasyPrint or Chromium, whichever is installed.
+    case pdf
+  }
 
   /// What a report has.
   public struct Summary: Hashable, Sendable {
@@ -35,17 +44,23 @@ public struct ReportOperation: Sendable {
   }
 
   /// - Parameters:
+  ///   - format: of the file.
   ///   - sources: the names of sources; `nil` for all.
   ///   - unit: in which unit numbers of a type are to be written that come in another.
   public init(
-    days: ClosedRange<Int>, in zone: ZoneRules, to destination: ExportDestination, from sources: Set<String>? = nil,
+    days: ClosedRange<Int>, in zone: ZoneRules, to destination: ExportDestination, as format: Format = .html,
+    from sources: Set<String>? = nil,
     unit: @escaping @Sendable (_ type: SampleType, _ own: String) -> String = { $1 }
   ) {
-    (self.days, self.zone, self.destination, self.sources, self.unit) = (days, zone, destination, sources, unit)
+    (self.days, self.zone, self.destination, self.format) = (days, zone, destination, format)
+    (self.sources, self.unit) = (sources, unit)
   }
 
-  /// Throws ``ExportError`` for the file, ``StoreError``, ``StatisticsError``, or what the stream does.
+  /// Throws ``ExportError`` for the file, ``ReportPrinterError``, ``StoreError``, ``StatisticsError``, or what the stream
+  /// does.
   public func run(from store: HealthStore) async throws -> Summary {
+    let printer = format == .pdf ? ReportPrinter.installed : nil
+    guard format != .pdf || printer != nil else { throw ReportPrinterError.noProgram }
     let sink: any ExportSink =
       switch destination {
       case .file(let path, let replaces): try OutputFile(path: path, replaces: replaces)
@@ -56,7 +71,8 @@ public struct ReportOperation: Sendable {
       if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
       let reader = ReportReader(store: store, zone: zone, days: days, sources: sources, unit: unit)
       let content = try await reader.content(made: .now)
-      let bytes = Array(ReportPage(content: content).html().utf8)
+      let page = Array(ReportPage(content: content).html().utf8)
+      let bytes = try await printer?.print(page, workingIn: room(of: store)) ?? page
       try await onThread { _ in
         try sink.write(bytes)
         try sink.finish()
@@ -66,6 +82,16 @@ public struct ReportOperation: Sendable {
     } catch {
       sink.discard()
       throw error
+    }
+  }
+
+  /// A folder for the time that printing takes.
+  private func room(of store: HealthStore) -> String {
+    if !store.isReadOnly { return store.directory }
+    return if case .file(let path, _) = destination {
+      URL(fileURLWithPath: path).deletingLastPathComponent().path
+    } else {
+      FileManager.default.temporaryDirectory.path
     }
   }
 

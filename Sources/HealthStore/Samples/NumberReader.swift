@@ -76,6 +76,12 @@ public final class NumberReader {
     public var samples: Int
     /// The start of the first, and of the last, in microseconds since 1970.
     public var starts: ClosedRange<Int64>
+
+    /// No two counts are of the same source and way.
+    public init(id: Int64, source: Source, isUserEntered: Bool, samples: Int, starts: ClosedRange<Int64>) {
+      (self.id, self.source, self.isUserEntered) = (id, source, isUserEntered)
+      (self.samples, self.starts) = (samples, starts)
+    }
   }
 
   /// What each source has recorded of a type, or of all that has a time. Reads the whole table, or the type's part of it.
@@ -107,7 +113,7 @@ public final class NumberReader {
   }
 
   /// In SQL, of a row of `sample`. Most metadata are about something else, and need not be parsed to see that.
-  private static let isUserEntered = """
+  static let isUserEntered = """
     (metadata IS NOT NULL AND instr(metadata, '"HKWasUserEntered"') > 0
       AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'))
     """

@@ -74,13 +74,18 @@ public struct SpanReader {
     public var source: Int64
     /// As ``SpanReader/device(_:)`` takes it; `nil` where none is told.
     public var device: Int64?
+    /// Whether people typed these in (`HKMetadataKeyWasUserEntered`).
+    public var isUserEntered: Bool
     public var samples: Int
-    /// The start of the first, in microseconds since 1970.
-    public var first: Int64
+    /// The starts of the first and of the last, in microseconds since 1970.
+    public var starts: ClosedRange<Int64>
 
-    /// The same source, device and stretch are told once.
-    public init(stretch: Int64, source: Int64, device: Int64?, samples: Int, first: Int64) {
-      (self.stretch, self.source, self.device, self.samples, self.first) = (stretch, source, device, samples, first)
+    /// The same source, device, way and stretch are told once.
+    public init(
+      stretch: Int64, source: Int64, device: Int64?, isUserEntered: Bool, samples: Int, starts: ClosedRange<Int64>
+    ) {
+      (self.stretch, self.source, self.device, self.isUserEntered) = (stretch, source, device, isUserEntered)
+      (self.samples, self.starts) = (samples, starts)
     }
   }
 
@@ -91,8 +96,9 @@ public struct SpanReader {
     var query = try Binding(
       db,
       """
-      SELECT (start - (start % \(length) + \(length)) % \(length)) / \(length) AS stretch, source, device, COUNT(*), MIN(start)
-      FROM sample WHERE type = ? AND start >= ? AND start < ?\(shown) GROUP BY stretch, source, device
+      SELECT (start - (start % \(length) + \(length)) % \(length)) / \(length) AS stretch, source, device,
+        \(NumberReader.isUserEntered) AS typed, COUNT(*), MIN(start), MAX(start)
+      FROM sample WHERE type = ? AND start >= ? AND start < ?\(shown) GROUP BY stretch, source, device, typed
       """)
     query.bind(type)
     query.bind(range.lowerBound)
@@ -101,8 +107,9 @@ public struct SpanReader {
     try query.rows(db) { row in
       result.append(
         Recorded(
-          stretch: row.integer(0), source: row.integer(1), device: row.optionalInteger(2), samples: Int(row.integer(3)),
-          first: row.integer(4)))
+          stretch: row.integer(0), source: row.integer(1), device: row.optionalInteger(2),
+          isUserEntered: row.integer(3) != 0, samples: Int(row.integer(4)),
+          starts: row.integer(5)...max(row.integer(5), row.integer(6))))
       return true
     }
     return result

@@ -7,14 +7,15 @@ import Terminal
 struct ReportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Write two pages for a doctor: one HTML file, to be read in a browser and printed.",
+    abstract: "Write two pages for a doctor: one file, HTML or PDF, to be read and printed.",
     discussion: """
       It has what was measured, blood pressure, resting heart rate, weight, sleep, activity, workouts and electrocardiograms, \
       every number with how many measurements there are and from where. The file needs no network and has no script. \
-      Without --from it is about the last 90 days.
+      Without --from it is about the last 90 days. A PDF file needs WeasyPrint or Chromium on this machine.
 
       Examples:
         hpeer report --output report.html
+        hpeer report --output report.pdf
         hpeer report --from 2024-01-01 --to 2024-06-30 --output report.html
         hpeer report --from 1y --units imperial --output report.html --force
       """)
@@ -23,6 +24,8 @@ struct ReportCommand: AsyncParsableCommand {
   @OptionGroup var options: QuestionOptions
   @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
   var output: String
+  @Option(help: "What to write: html or pdf; without it, what the file's name says.")
+  var format: ReportOperation.Format?
   @Flag(help: "Replace the file if it is there.")
   var force = false
 
@@ -30,11 +33,11 @@ struct ReportCommand: AsyncParsableCommand {
 
   func validate() throws {
     if output.isEmpty { throw ValidationError("--output takes a file, or - for standard output.") }
-    let name = output.lowercased()
-    if name.hasSuffix(".pdf") {
-      throw ValidationError("A report is HTML: name it .html, and print it to a PDF file in a browser.")
+    let named = ExportName(output)
+    if named.format != nil { throw ValidationError("A report is HTML or PDF: name it .html or .pdf.") }
+    if let format, let other = named.report, other != format {
+      throw ValidationError("A file that ends in .\(other.rawValue) would not be \(format.rawValue): name it .\(format.rawValue).")
     }
-    if ExportName(output).format != nil { throw ValidationError("A report is HTML: name it .html.") }
   }
 
   func run() async throws {
@@ -51,7 +54,8 @@ struct ReportCommand: AsyncParsableCommand {
     }
     let operation = ReportOperation(
       days: first...last, in: question.zone,
-      to: isFile ? .file(path: output, replaces: force) : .stream(ReportOutput()), from: question.sources,
+      to: isFile ? .file(path: output, replaces: force) : .stream(ReportOutput()),
+      as: format ?? ExportName(output).report ?? .html, from: question.sources,
       unit: question.unitsForPeople.unit)
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited { Console.warn("this store cannot be written, so its audit log does not have this report.") }
@@ -62,6 +66,8 @@ struct ReportCommand: AsyncParsableCommand {
     }
   }
 }
+
+extension ReportOperation.Format: ExpressibleByArgument {}
 
 private struct ReportOutput: ExportSink {
   func write(_ bytes: [UInt8]) throws { try OutputWriter.standardOutput.write(bytes) }

@@ -76,7 +76,8 @@ struct Sources: AsyncParsableCommand {
     if let type, first != nil || noFirst { try await decide(type) }
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await Question(zone: zone, to: store)
-    let entries = try await SourceSurvey.sources(of: type, in: store).map { summary in
+    try await NumbersUpdate.run(on: store)
+    let entries = try await Rollups(of: store).sources(of: type).map { summary in
       Entry(
         name: summary.source.name, kind: "\(summary.source.sourceClass)",
         chosen: summary.source.isChosen ? true : nil, samples: summary.samples, first: summary.starts.lowerBound,

@@ -48,6 +48,21 @@ extension ExportError: WordedError {
   }
 }
 
+extension ReportPrinterError: WordedError {
+  var status: ExitStatus { self == .noProgram ? .usage : .other }
+
+  var sentence: String {
+    switch self {
+    case .noProgram:
+      "A PDF file needs WeasyPrint or Chromium, and neither is installed: `sudo apt install weasyprint`, or name the file .html and print it in a browser."
+    case .failed(let program, let said):
+      "\(program) could not print the report\(said.isEmpty ? "" : " (\(said))"); name the file .html and print it in a browser."
+    case .noFile(let reason):
+      "The report could not be written for printing (\(reason)); check the disk and run the command again."
+    }
+  }
+}
+
 extension ImportRefusal: WordedError {
   var status: ExitStatus {
     switch self {

@@ -26,6 +26,15 @@ struct ExportName {
   /// What a file of that name is, where it says so.
   var format: ExportFormat? { ExportFormat(suffix: suffix) }
 
+  /// What a report of that name is, where it says so.
+  var report: ReportOperation.Format? {
+    switch suffix {
+    case "html", "htm": .html
+    case "pdf": .pdf
+    default: nil
+    }
+  }
+
   /// Throws `ValidationError` where the name says that the file is something else than what it would be.
   ///
   /// - Parameter isNamed: whether the format was asked for by its own name.

@@ -25,6 +25,11 @@ import Testing
     #expect(
       kept.isNearly(computed),
       "seed \(seed): \(query.type.shortName) by \(query.size), \(zone), \(bounds): \(kept.difference(from: computed))")
+    for type in [query.type, nil] {
+      let listed = try await rollups.sources(of: type)
+      let expected = try await SourceSurvey.sources(of: type, in: store)
+      #expect(listed == expected, "seed \(seed): sources of \(type?.shortName ?? "all types")")
+    }
   }
 
   @Test(arguments: 0..<24 as Range<UInt64>)

@@ -131,6 +131,24 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
   }
 
+  /// Installed by `scripts/setup`; elsewhere what is said where no program can print.
+  @Test func aReportIsAPDFWhereAProgramCanPrint() async throws {
+    try await fill(source: "Watch")
+    let path = directory.path("report.pdf")
+    let days = Self.first...Self.first + 29
+    let operation = ReportOperation(days: days, in: zone, to: .file(path: path, replaces: false), as: .pdf)
+    guard ReportPrinter.installed != nil else {
+      await #expect(throws: ReportPrinterError.noProgram) { try await operation.run(from: store) }
+      #expect(!FileManager.default.fileExists(atPath: path))
+      return
+    }
+    _ = try await operation.run(from: store)
+    let pdf = try Data(contentsOf: URL(fileURLWithPath: path))
+    #expect(pdf.starts(with: Data("%PDF-".utf8)) && pdf.count > 5_000)
+    let left = try FileManager.default.contentsOfDirectory(atPath: store.directory)
+    #expect(!left.contains { $0.hasPrefix(".report-") }, "nothing of it stays in the home")
+  }
+
   @Test func numbersOnAnAxisAreRound() {
     #expect(ReportChart.steps(0, 10) == [0, 2.5, 5, 7.5, 10])
     for (low, high) in [(60.0, 60.0), (0, 0), (-3, 7), (1e-6, 2e-6), (48, 142), (0, 1e11)] {
