@@ -235,7 +235,8 @@ struct ExportTests {
       (["export", "--format", "json", "--output", "steps.csv"], "--format csv"),
       (["export", "--format", "statistics-csv", "--output", "weeks.json"], "name it .csv"),
       (["export", "--output", "health.xlsx"], "--format csv"), (["export", "--output", "health.pdf"], "hpeer report"),
-      (["report", "--format", "html", "--output", "report.pdf"], ".html"), (["report", "--output", "report.csv"], ".html"),
+      (["report", "--format", "html", "--output", "report.pdf"], ".html"),
+      (["report", "--output", "report.csv"], ".html"),
     ])
   func contradicted(arguments: [String], remedy: String) async throws {
     try await fill(home)

@@ -88,6 +88,25 @@ import Testing
     #expect(listed.first?.starts == walked.start...walked.start)
   }
 
+  @Test func mmolWithoutItsMolarMassIsOfWhatTheTypeMeasures() async throws {
+    let glucose = SampleType("HKQuantityTypeIdentifierBloodGlucose")
+    let long = "mmol<180.1558800000541>/L"
+    try await store.apply(
+      ChangeBatch(additions: [
+        try Self.sample(glucose, Self.phone, "08:00", "08:00", 5.5, "mmol/L"),
+        try Self.sample(glucose, Self.phone, "09:00", "09:00", 5.5, long),
+      ]))
+    for answer in [
+      try await query(glucose).computed(from: store), try await Rollups(of: store).statistics(query(glucose)),
+    ] {
+      #expect(answer.withoutUnit == 0)
+      guard case .discrete(let values)? = answer.values.first?.number else { throw Absent() }
+      #expect(values.count == 2 && abs(values.meanOfSamples - 99.086) < 0.01 && values.maximum - values.minimum < 1e-9)
+    }
+  }
+
+  private struct Absent: Error {}
+
   @Test func whatIsLeftOutByAFilterStillRanks() async throws {
     let samples = try Self.walk.map { try Self.sample(Self.steps, $0.3, $0.0, $0.1, $0.2) }
     try await store.apply(ChangeBatch(additions: samples))

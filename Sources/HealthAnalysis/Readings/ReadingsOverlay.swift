@@ -111,7 +111,7 @@ struct ReadingsOverlay {
     guard edges.count > 1 else { return [] }
     let positions = Dictionary(uniqueKeysWithValues: edges.enumerated().map { ($1, $0) })
     var sums = Array(repeating: 0.0, count: edges.count - 1)
-    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit)
+    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
     let ranking = try SourceRanking(of: query.type, reader).table
     for (index, number) in try query.sums(reader, edges, ranking, &numbers) {
       if case .sum(let sum) = number { sums[index] = sum.sum }
@@ -168,7 +168,7 @@ struct ReadingsOverlay {
     }
     guard let first = touched.keys.min(), let last = touched.keys.max() else { return [] }
     let edges = Array(buckets.edges[first...last + 1])
-    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit)
+    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
     var sweep = DiscreteSweep(edges: edges, base.aggregation)
     var next = 0
     func add(before start: Int64) {
@@ -218,7 +218,7 @@ struct ReadingsOverlay {
   private func counted(_ readings: [AppReading]) throws -> [AppReading] {
     guard let first = readings.map(\.start).min(), let last = readings.map(\.end).max() else { return [] }
     var taken: [Int64] = []
-    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit)
+    var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
     try reader.forEach(query.type, overlapping: first..<last, from: query.sources) { sample in
       guard query.startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
         numbers.value(of: sample, reader) != nil

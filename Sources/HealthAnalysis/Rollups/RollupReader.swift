@@ -37,7 +37,7 @@ struct RollupReader {
     }
     let grain =
       RollupGrain(edges: whole.indices.lazy.filter { whole[$0] }.flatMap { buckets.edges[$0...$0 + 1] }) ?? .quarter
-    var numbers = ConvertedNumbers(unit: rule.unit)
+    var numbers = ConvertedNumbers(unit: rule.unit, of: type.type)
     let parts = buckets.edges.indices.filter { $0 < whole.count && !whole[$0] }.map { index in
       (index: index, edges: Array(buckets.edges[index...index + 1]))
     }

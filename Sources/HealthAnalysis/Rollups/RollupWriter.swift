@@ -138,7 +138,7 @@ struct RollupWriter {
   private func write(_ found: [Found], of type: KeptType, _ rule: KeptType.Rule, _ days: ClosedRange<Int64>) throws {
     try clear(type, days, recorded: recorded(found, days))
     var leftOut: [Int64: (withoutNumber: Int, withoutUnit: Int)] = [:]
-    var numbers = ConvertedNumbers(unit: rule.unit)
+    var numbers = ConvertedNumbers(unit: rule.unit, of: type.type)
     func forEach(_ body: (NumericSample, Double) throws -> Void) throws {
       for one in found where one.isNumeric {
         let before = (numbers.withoutNumber, numbers.withoutUnit)

@@ -8,10 +8,14 @@ struct ConvertedNumbers {
   private(set) var withoutUnit = 0
   /// By the index of a unit: what a value is multiplied by, and what is added then.
   private var scales: [(factor: Double, offset: Double)?] = []
+  private let type: SampleType?
 
-  /// - Parameter unit: `nil` for that of the first sample.
-  init(unit: String?) {
+  /// - Parameters:
+  ///   - unit: `nil` for that of the first sample.
+  ///   - type: of the samples, which says what `mmol/L` is a unit of; `nil` where they are of several.
+  init(unit: String?, of type: SampleType? = nil) {
     self.unit = unit
+    self.type = type
   }
 
   /// - Parameter start: what ends before is not counted where it is left out.
@@ -34,6 +38,7 @@ struct ConvertedNumbers {
     let target = unit ?? text
     unit = target
     guard text != target else { return (1, 0) }
+    let text = type.map { MolarUnit.long(text, of: $0) } ?? text
     guard let zero = UnitConversion.convert(0, from: text, to: target),
       let one = UnitConversion.convert(1, from: text, to: target)
     else { return nil }

@@ -92,7 +92,7 @@ public struct StatisticsQuery: Sendable {
     guard let extent = try reader.extent(of: type, startingIn: startingIn, from: sources),
       let counted = try plausible(extent, reader), let buckets = try buckets(counted)
     else { return statistics }
-    var numbers = ConvertedNumbers(unit: unit)
+    var numbers = ConvertedNumbers(unit: unit, of: type)
     let found: [(index: Int, number: BucketStatistics.Number)]
     if aggregation == .cumulative {
       found = try sums(reader, buckets.edges, try SourceRanking(of: type, reader).table, &numbers)

@@ -36,7 +36,8 @@ struct ReportCommand: AsyncParsableCommand {
     let named = ExportName(output)
     if named.format != nil { throw ValidationError("A report is HTML or PDF: name it .html or .pdf.") }
     if let format, let other = named.report, other != format {
-      throw ValidationError("A file that ends in .\(other.rawValue) would not be \(format.rawValue): name it .\(format.rawValue).")
+      throw ValidationError(
+        "A file that ends in .\(other.rawValue) would not be \(format.rawValue): name it .\(format.rawValue).")
     }
   }
 

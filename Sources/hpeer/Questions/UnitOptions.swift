@@ -109,11 +109,9 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   func quantity(_ quantity: Quantity, of type: SampleType, isSaidSo: Bool = false) -> Quantity {
     var choice = self
     if isSaidSo { choice.usual = nil }
-    let unit = choice.unit(for: type, in: quantity.unit)
-    guard unit != quantity.unit, let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit)
-    else {
-      return quantity
-    }
+    let own = MolarUnit.long(quantity.unit, of: type)
+    let unit = choice.unit(for: type, in: own)
+    guard unit != own, let value = UnitConversion.convert(quantity.value, from: own, to: unit) else { return quantity }
     // What was converted has more digits than were measured.
     return Quantity(NumberText.rounded(value, digits: 2), MolarUnit.short(unit))
   }
