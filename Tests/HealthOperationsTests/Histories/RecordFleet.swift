@@ -1,4 +1,6 @@
+import Destinations
 import Foundation
+import HealthAnalysis
 import HealthFormats
 import HealthModel
 import HealthStore
@@ -58,6 +60,46 @@ final class RecordFleet {
     }
 
     private var restored: TemporaryDirectory?
+
+    // MARK: What a program was given
+
+    /// Counts the programs: one that comes after a restore has nothing of the time before.
+    private var program = 0
+    private var given: String { home.directory.path("given-\(program).ndjson") }
+
+    mutating func changeProgram() { program += 1 }
+
+    func deliver() async throws {
+      try PrivateSettings.write(
+        """
+        [destination.program-\(program)]
+        kind = "command"
+        command = ["/bin/sh", "-c", "[ $HPEER_STARTS_OVER = 0 ] || : > '\(given)'; cat >> '\(given)'"]
+
+        """, home.home.settingsPath)
+      guard let section = try home.home.settings().destination("program-\(program)") else {
+        throw Failure(description: "the destination is not there")
+      }
+      let report = try await DeliverOperation(section, home: home.home, store: store).run()
+      guard report.refused == 0 else { throw Failure(description: "\(report.refused) were refused") }
+    }
+
+    private struct Line: Decodable {
+      var added: Sample?
+      var deleted: Tombstone?
+    }
+
+    /// Which samples the program has.
+    func delivered() throws -> Set<UUID> {
+      guard FileManager.default.fileExists(atPath: given) else { return [] }
+      var found: Set<UUID> = []
+      for text in try String(contentsOfFile: given, encoding: .utf8).split(separator: "\n") {
+        let line = try JSONDecoder().decode(Line.self, from: Data(text.utf8))
+        if let sample = line.added { found.insert(sample.uuid) }
+        if let tombstone = line.deleted { found.remove(tombstone.sample.uuid) }
+      }
+      return found
+    }
   }
 
   private let world: RecordWorld
@@ -85,7 +127,10 @@ final class RecordFleet {
 
   func run(_ step: RecordHistory.Step) async throws {
     switch step {
-    case .imports(let machine, let export, let rescans): try await importExport(machine, export, rescans)
+    case .imports(let machine, let export, let way): try await importExport(machine, export, way)
+    case .delivers(let machine): try await machines[machine].deliver()
+    case .ranks(let source, let type):
+      for machine in machines { try await machine.store.settings.setFirstSource(source, of: SampleType(type)) }
     case .takes(let machine, let body): try await take(machine, world.bodies[body])
     case .pulls(let into, let from, let pageSize, let pages):
       _ = try await pull(into, from, pageSize: pageSize, pages: pages)
@@ -103,6 +148,7 @@ final class RecordFleet {
     if machines[machine].saved == nil { return }
     let before = try await shown(machine)
     try machines[machine].restore()
+    machines[machine].changeProgram()
     let after = try await shown(machine)
     // What only this machine had heard since is gone, and what it had deleted may be known to no other.
     var elsewhere: Set<RecordWorld.Key> = []
@@ -129,12 +175,20 @@ final class RecordFleet {
     return samples
   }
 
-  private func importExport(_ machine: Int, _ number: Int, _ rescans: Bool) async throws {
+  private func importExport(_ machine: Int, _ number: Int, _ way: RecordHistory.ImportWay) async throws {
     let export = world.exports[number]
-    let path = try machines[machine].home.file(export.name, export.text)
+    let (home, store) = (machines[machine].home, machines[machine].store)
+    let path = try home.file(export.name, export.text)
     var options = ImportOptions()
-    options.rescans = rescans
-    _ = try await machines[machine].home.importer(path, options).run(into: machines[machine].store)
+    options.rescans = way == .rescan
+    options.isSnapshot = way == .snapshot && !export.isCut
+    options.force = true
+    let before = try await shown(machine)
+    _ = try await home.importer(path, options).run(into: store)
+    if options.isSnapshot {
+      // What the phone has not any more is deleted; what apps said of it may stay.
+      unknown.formUnion(before.subtracting(try await shown(machine)))
+    }
     if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
   }
 
@@ -271,6 +325,19 @@ final class RecordFleet {
     let samples = try await samples(machine)
     var view = ["shown": try samples.map { String(decoding: try $0.text(), as: UTF8.self) }.sorted()]
     view["types"] = try await store.samples.typeCounts().map { "\($0)" }.sorted()
+    view["statistics"] = try await statistics(of: store)
+    for type in [nil, SampleType("HKQuantityTypeIdentifierStepCount")] {
+      let kept = try await Rollups(of: store).sources(of: type)
+      try require(try await SourceSurvey.sources(of: type, in: store) == kept, "\(machine): \(kept) are kept")
+      view["sources", default: []] += kept.map { "\($0)" }
+    }
+    try await machines[machine].deliver()
+    let given = try machines[machine].delivered()
+    let differing = given.symmetricDifference(samples.map(\.uuid))
+    try require(
+      differing.isEmpty,
+      "\(machine): a program was given \(given.count) of \(samples.count), \(differing.count) others: "
+        + "\(samples.filter { differing.contains($0.uuid) }.prefix(3).map(RecordWorld.Key.init))")
     view["digest"] = ["\(try await store.digests.deep().record)"]
     for format in ExportFormat.allCases where format != .sqlite && format != .appleArchive {
       let path = machines[machine].home.directory.path("view")
@@ -286,6 +353,34 @@ final class RecordFleet {
       }
     }
     return view
+  }
+
+  /// The days of each type, as they are kept and as they are computed.
+  private func statistics(of store: HealthStore) async throws -> [String] {
+    let zone = try ZoneRules(named: "Europe/Berlin")
+    let rollups = Rollups(of: store)
+    var lines: [String] = []
+    for entry in try await store.samples.typeCounts() {
+      let query = StatisticsQuery(entry.type, by: .day, in: zone, now: Timestamp(seconds: RecordWorld.start * 2))
+      let kept = Self.lines(try await rollups.statistics(query))
+      let computed = Self.lines(try await query.computed(from: store))
+      try require(kept == computed, "\(kept) are kept, \(computed) are computed")
+      lines += Self.lines(try await query.run(on: rollups))
+    }
+    return lines
+  }
+
+  private static func lines(_ statistics: Statistics) -> [String] {
+    func text(_ value: Double?) -> String { value.map { String(format: "%.6g", $0) } ?? "-" }
+    return statistics.values.map { value in
+      let number =
+        switch value.number {
+        case .sum(let sum): "\(text(sum.sum)) of \(sum.sources.map(\.name))"
+        case .discrete(let values):
+          "\(values.count): \(text(values.minimum)) \(text(values.maximum)) \(text(values.mean)) \(text(values.last))"
+        }
+      return "\(statistics.type.shortName) \(value.bucket.start): \(number)"
+    }
   }
 
   /// Without the moment at which it was written, and whatever the order.

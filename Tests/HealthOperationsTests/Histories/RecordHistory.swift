@@ -4,9 +4,18 @@ import TestSupport
 
 /// What happens to three machines of one person.
 struct RecordHistory: Sendable {
+  /// What is asked of an import.
+  enum ImportWay: Sendable {
+    case usual, rescan, snapshot
+  }
+
   enum Step: Sendable, CustomStringConvertible {
-    case imports(machine: Int, export: Int, rescans: Bool)
+    case imports(machine: Int, export: Int, way: ImportWay)
     case takes(machine: Int, body: Int)
+    /// A program of the machine is given what is new.
+    case delivers(machine: Int)
+    /// One source of a type counts before all others, everywhere; a decision does not travel.
+    case ranks(source: String, type: String)
     case pulls(into: Int, from: Int, pageSize: Int, pages: Int)
     /// Hours after the beginning.
     case deletes(machine: Int, type: String?, hours: Range<Int64>)
@@ -20,8 +29,9 @@ struct RecordHistory: Sendable {
 
     var description: String {
       switch self {
-      case .imports(let machine, let export, let rescans):
-        "\(machine) imports export \(export)\(rescans ? " again" : "")"
+      case .imports(let machine, let export, let way): "\(machine) imports export \(export) (\(way))"
+      case .delivers(let machine): "\(machine) delivers"
+      case .ranks(let source, let type): "\(source) is first of \(SampleType(type).shortName)"
       case .takes(let machine, let body): "\(machine) takes body \(body)"
       case .pulls(let into, let from, let size, let pages): "\(into) pulls from \(from), \(pages) pages of \(size)"
       case .deletes(let machine, let type, let hours):
@@ -51,8 +61,14 @@ struct RecordHistory: Sendable {
     let machine = Int.random(in: 0..<machines, using: &random)
     let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
     let export = Int.random(in: 0..<world.exports.count, using: &random)
-    switch Int.random(in: 0..<22, using: &random) {
-    case 0..<6: return .imports(machine: machine, export: export, rescans: random.oneIn(4))
+    switch Int.random(in: 0..<25, using: &random) {
+    case 0..<6:
+      return .imports(
+        machine: machine, export: export,
+        way: random.pick([.usual, .usual, .usual, .rescan, .snapshot]))
+    case 22, 23: return .delivers(machine: machine)
+    case 24:
+      return .ranks(source: random.pick(["Watch", "iPhone"]), type: "HKQuantityTypeIdentifierStepCount")
     case 6..<9: return .takes(machine: machine, body: Int.random(in: 0..<world.bodies.count, using: &random))
     case 9..<13:
       return .pulls(
