@@ -136,6 +136,68 @@ import Testing
     #expect(WorkoutSummary(Self.workout(13, statistics: [distance("Cycling", -3)]))?.distance == nil)
   }
 
+  /// A swim of 20 minutes, a ride of 38 and a run of 28, two minutes apart, as an export of iOS 27 has them.
+  private static func triathlon() -> Sample {
+    func leg(_ way: String, _ start: Double, _ end: Double, _ sum: Double, _ unit: String) -> WorkoutActivity {
+      WorkoutActivity(
+        uuid: "\(way)", start: at(start), end: at(end), duration: (end - start) * 60,
+        statistics: [
+          WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifierDistance\(way)"), sum: sum, unit: unit)
+        ])
+    }
+    var sample = workout(82)
+    sample.end = at(90)
+    guard case .workout(var workout) = sample.payload else { return sample }
+    workout.activities = [
+      leg("Cycling", 22, 60, 20, "km"), leg("Swimming", 0, 20, 750, "m"), leg("WalkingRunning", 62, 90, 5, "km"),
+    ]
+    sample.payload = .workout(workout)
+    return sample
+  }
+
+  @Test("the legs of a triathlon are shown, and their ways are the workout's")
+  func legs() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    let sample = Self.triathlon()
+    func quantity(_ type: String, _ start: Double, _ end: Double, _ value: Double, _ unit: String) -> Sample {
+      Sample(
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifier\(type)"), start: Self.at(start), end: Self.at(end),
+        source: sample.source, payload: .quantity(Quantity(value, unit)))
+    }
+    try await store.apply(
+      ChangeBatch(additions: [
+        sample, quantity("HeartRate", 10, 10, 120, "count/min"), quantity("HeartRate", 70, 70, 160, "count/min"),
+        quantity("ActiveEnergyBurned", 22, 60, 500, "kcal"), quantity("CyclingPower", 30, 31, 200, "W"),
+        quantity("EstimatedWorkoutEffortScore", 0, 90, 6, "appleEffortScore"),
+        quantity("WorkoutEffortScore", 0, 90, 7, "appleEffortScore"),
+      ]))
+    let summary = try #require(try await WorkoutQuery().run(on: store).first)
+    #expect(summary.distance == 25_750 && !summary.hasMergedDistance)
+    let details = try await WorkoutQuery.details(of: summary, zones: nil, in: store)
+    #expect(details.legs.map(\.activity.displayName) == ["Swimming", "Cycling", "Running"])
+    #expect(details.legs.map(\.distance) == [750, 20_000, 5_000])
+    #expect(details.legs.map(\.duration) == [1_200, 2_280, 1_680])
+    #expect(details.legs.map(\.rest) == [120, 120, nil])
+    #expect(details.legs.map(\.heartRate?.mean) == [120, nil, 160])
+    #expect(details.legs.map(\.energy) == [nil, 500, nil])
+    #expect(details.measures.map(\.type.shortName) == ["cyclingPower"] && details.measures.first?.mean == 200)
+    #expect(details.effort == WorkoutEffort(score: 7, isEstimated: false))
+  }
+
+  @Test("a workout of one leg is that leg")
+  func oneLeg() async throws {
+    let directory = try TemporaryDirectory()
+    let store = try HealthStore(directory: directory.path)
+    var sample = Self.triathlon()
+    guard case .workout(var workout) = sample.payload else { return }
+    workout.activities.removeLast(2)
+    sample.payload = .workout(workout)
+    let summary = try #require(WorkoutSummary(sample))
+    #expect(summary.distance == 20_000)
+    #expect(try await WorkoutQuery.details(of: summary, zones: nil, in: store).legs.isEmpty)
+  }
+
   @Test func aPauseCountsForNothing() async throws {
     let directory = try TemporaryDirectory()
     let store = try HealthStore(directory: directory.path)

@@ -14,7 +14,13 @@ struct ActiveIntervals {
 
   /// - Parameter sample: of the workout, in whose time events count.
   init(_ workout: Workout, of sample: Sample) {
-    let (start, end) = (sample.start.microseconds, sample.end.microseconds)
+    self.init(workout.events, from: sample.start.microseconds, to: sample.end.microseconds)
+  }
+
+  /// - Parameters:
+  ///   - events: of any time, of which those without meaning for pauses are passed over.
+  ///   - start: in microseconds since 1970, as `end`.
+  init(_ events: [WorkoutEvent], from start: Int64, to end: Int64) {
     guard start < end else {
       intervals = []
       return
@@ -23,7 +29,7 @@ struct ActiveIntervals {
     // Whoever has stopped and pressed the button as well moves again after both.
     var (byHand, byMotion) = (false, false)
     var begin: Int64? = start
-    for change in Self.changes(workout.events) {
+    for change in Self.changes(events) {
       let time = min(max(change.time, start), end)
       if change.isByMotion { byMotion = change.isPause } else { byHand = change.isPause }
       if byHand || byMotion {
@@ -35,6 +41,11 @@ struct ActiveIntervals {
     }
     if let moved = begin, moved < end { intervals.append(moved..<end) }
     self.intervals = intervals
+  }
+
+  /// What lies between the intervals: the pauses after which it went on.
+  var pauses: [Range<Int64>] {
+    zip(intervals, intervals.dropFirst()).map { $0.upperBound..<$1.lowerBound }
   }
 
   var seconds: Double { intervals.reduce(0) { $0 + Double($1.upperBound) - Double($1.lowerBound) } / 1_000_000 }

@@ -11,9 +11,9 @@ public struct WorkoutHeartRate: Hashable, Sendable {
     (self.mean, self.minimum, self.maximum) = (mean, minimum, maximum)
   }
 
-  /// The heart rate in the statistics of the workout itself; `nil` where they have none.
-  init?(_ workout: Workout) {
-    guard let own = workout.statistics.first(where: { $0.type == WorkoutQuery.heartRate && $0.average != nil }),
+  /// The heart rate in the statistics of a workout or a leg; `nil` where they have none.
+  init?(_ statistics: [WorkoutStatistics]) {
+    guard let own = statistics.first(where: { $0.type == WorkoutQuery.heartRate && $0.average != nil }),
       let unit = own.unit,
       let mean = Self.rate(own.average, unit)
     else { return nil }

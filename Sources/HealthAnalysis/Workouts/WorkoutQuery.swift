@@ -32,15 +32,30 @@ public struct WorkoutSummary: Hashable, Sendable {
   public init?(_ sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     (self.sample, self.workout) = (sample, workout)
-    let distances = workout.statistics.filter { $0.type.rawValue.contains("Distance") }
-    // A watch counts steps on a ride as well: the way is that of the activity.
-    let own = WorkoutSums.distance(of: workout.activityType).map { type in distances.filter { $0.type == type } } ?? []
-    distance = Self.sum(own.isEmpty ? distances : own, in: "m") ?? Self.total("totalDistance", workout, in: "m")
-    let energies = workout.statistics.filter { $0.type.rawValue == "HKQuantityTypeIdentifierActiveEnergyBurned" }
-    energy = Self.sum(energies, in: "kcal") ?? Self.total("totalEnergyBurned", workout, in: "kcal")
+    distance =
+      Self.distance(workout.statistics, by: workout.activityType) ?? Self.total("totalDistance", workout, in: "m")
+    energy = Self.energy(workout.statistics) ?? Self.total("totalEnergyBurned", workout, in: "kcal")
+    if distance == nil || energy == nil {
+      let legs = WorkoutLeg.legs(of: self)
+      distance = distance ?? legs.compactMap(\.distance).total
+      energy = energy ?? legs.compactMap(\.energy).total
+    }
     duration = workout.duration ?? ActiveIntervals(workout, of: sample).seconds
     let most = elapsed > 0 ? elapsed + max(Self.slack.seconds, Self.slack.share * elapsed) : Self.longest
     if let said = duration, !(0...most).contains(said) { duration = nil }
+  }
+
+  /// In metres.
+  static func distance(_ statistics: [WorkoutStatistics], by activity: WorkoutActivityType) -> Double? {
+    let distances = statistics.filter { $0.type.rawValue.contains("Distance") }
+    // A watch counts steps on a ride as well: the way is that of the activity.
+    let own = WorkoutSums.distance(of: activity).map { type in distances.filter { $0.type == type } } ?? []
+    return sum(own.isEmpty ? distances : own, in: "m")
+  }
+
+  /// Active energy in kilocalories.
+  static func energy(_ statistics: [WorkoutStatistics]) -> Double? {
+    sum(statistics.filter { $0.type == WorkoutSums.activeEnergy }, in: "kcal")
   }
 
   private static func sum(_ statistics: [WorkoutStatistics], in unit: String) -> Double? {
@@ -74,6 +89,14 @@ public struct WorkoutDetails: Hashable, Sendable {
   public var ascent: Double?
   /// The seconds that each whole kilometre of its route took.
   public var splits: [Double]
+  /// In order of their starts; empty where the workout has one leg, which is all of it, or says nothing of legs.
+  public var legs: [WorkoutLeg]
+  /// What else was measured meanwhile: power, cadence, running form, strokes.
+  public var measures: [WorkoutMeasure]
+  /// How hard it was, from 1 to 10; `nil` where nothing says it.
+  public var effort: WorkoutEffort?
+  /// Where it was paused, in microseconds since 1970.
+  public var pauses: [Range<Int64>]
 }
 
 /// A question about workouts.
@@ -173,7 +196,17 @@ public struct WorkoutQuery: Sendable {
       return readings
     }
     let measured = WorkoutHeartRate(readings, during: active)
-    var rate = WorkoutHeartRate(summary.workout) ?? measured
+    let parts = WorkoutLeg.legs(of: summary)
+    let legs = try await store.samples.numbers { reader in
+      try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader)
+    }
+    let (measures, effort) = try await store.samples.numbers { reader in
+      (
+        try WorkoutMeasure.measures(of: summary, during: active, reader),
+        try WorkoutEffort.effort(during: range, reader)
+      )
+    }
+    var rate = WorkoutHeartRate(summary.workout.statistics) ?? measured
     if rate?.minimum == nil { rate?.minimum = measured?.minimum }
     if rate?.maximum == nil { rate?.maximum = measured?.maximum }
     let points = try await points(of: sample, in: store)
@@ -182,7 +215,7 @@ public struct WorkoutQuery: Sendable {
       summary: summary, heartRate: rate,
       zones: measured == nil ? [] : zones?.durations(readings, in: active) ?? [],
       track: points.isEmpty ? nil : track, routeDistance: points.isEmpty ? nil : track.distance, ascent: track.ascent,
-      splits: track.splits(every: 1000))
+      splits: track.splits(every: 1000), legs: legs, measures: measures, effort: effort, pauses: active.pauses)
   }
 
   /// Of all parts of its route, in their order; times are since the start of the first.

@@ -11,6 +11,8 @@ struct WorkoutSums {
     var source: Source
   }
 
+  static let activeEnergy = SampleType("HKQuantityTypeIdentifierActiveEnergyBurned")
+
   /// The type that tells how far somebody came by an activity; `nil` of one by which nobody gets anywhere.
   static func distance(of activity: WorkoutActivityType) -> SampleType? {
     guard let name = distances[activity.exported.replacing("HKWorkoutActivityType", with: "")] else { return nil }
@@ -106,7 +108,7 @@ extension WorkoutSummary {
         && CalendarBuckets.years.contains(sample.end)
     }
     let energies = open.filter { workouts[$0].energy == nil }
-    try fill(energies, SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), "kcal", \.energy, \.hasMergedEnergy)
+    try fill(energies, WorkoutSums.activeEnergy, "kcal", \.energy, \.hasMergedEnergy)
     let distances = Dictionary(grouping: open.filter { workouts[$0].distance == nil }) {
       WorkoutSums.distance(of: workouts[$0].workout.activityType)
     }

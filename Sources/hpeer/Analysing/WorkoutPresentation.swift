@@ -70,6 +70,7 @@ struct WorkoutPresentation {
         phrases: range.count == 2 ? [mean, "from \(range[0]) to \(range[1]) count/min"] : ["\(mean) count/min"],
         separator: ", ")
     }
+    try WorkoutParts(details: details, zone: zone, units: units).print()
     if let zones, !details.zones.isEmpty { try print(details.zones, zones) }
     if let track = details.track {
       try print(splitsOf: track)
@@ -145,7 +146,7 @@ struct WorkoutPresentation {
   }
 
   /// `42:10`, `1:02:10`; whoever sent the workout may have said anything.
-  private static func time(_ seconds: Double) -> String {
+  static func time(_ seconds: Double) -> String {
     guard (0..<0x1p40).contains(seconds) else { return "-" }
     let total = Int(seconds.rounded())
     let (minutes, rest) = (total / 60 % 60, total % 60)
@@ -153,7 +154,7 @@ struct WorkoutPresentation {
     return total < 3600 ? "\(minutes):\(two(rest))" : "\(HumanFormat.count(total / 3600)):\(two(minutes)):\(two(rest))"
   }
 
-  private func distance(_ metres: Double) -> String? {
+  func distance(_ metres: Double) -> String? {
     guard (0..<1e12).contains(metres), let value = UnitConversion.convert(metres, from: "m", to: units.distance) else {
       return nil
     }
@@ -165,7 +166,7 @@ struct WorkoutPresentation {
     return "\(HumanFormat.number(value.rounded())) \(units.elevation)"
   }
 
-  private func energy(_ kilocalories: Double) -> String? {
+  func energy(_ kilocalories: Double) -> String? {
     guard (0..<1e12).contains(kilocalories),
       let value = UnitConversion.convert(kilocalories, from: "kcal", to: units.energy)
     else { return nil }

@@ -8,9 +8,10 @@ import Terminal
 struct WorkoutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "workout",
-    abstract: "Print one workout: heart rate zones, splits and ascent.",
+    abstract: "Print one workout: legs, heart rate zones, splits and ascent.",
     discussion: """
-      Without an id, of the newest workout. Splits are kilometres of its route, or with --units imperial miles; JSON has kilometres. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
+      Without an id, of the newest workout. A triathlon or an interval session has a row for each leg; the workout's own \
+      distance is that of all legs where it says none itself. Splits are kilometres of its route, or with --units imperial miles; JSON has kilometres. Zones begin at 60, 70, 80 and 90 % of 220 beats a minute less the years of the \
       record's person on that day, unless --zones names others.
 
       Examples:

@@ -1,0 +1,104 @@
+import HealthModel
+import HealthStore
+
+/// A leg of a workout: one activity of a triathlon, an interval session or a custom workout (`HKWorkoutActivity`).
+public struct WorkoutLeg: Hashable, Sendable {
+  /// What was done; of a leg of a triathlon, what its distance is called after.
+  public var activity: WorkoutActivityType
+  public var start: Timestamp
+  /// As the leg says it, else where the next one begins, or the workout ends.
+  public var end: Timestamp
+  /// Seconds without pauses; `nil` where what the leg says cannot be.
+  public var duration: Double?
+  /// In metres; `nil` where nothing says it.
+  public var distance: Double?
+  /// Active energy in kilocalories; `nil` where nothing says it.
+  public var energy: Double?
+  /// `nil` where nothing says it.
+  public var heartRate: WorkoutHeartRate?
+  /// In watts; `nil` where nothing says it.
+  public var power: Double?
+  /// Seconds from its end to the start of the next one; `nil` after the last, and where they touch.
+  public var rest: Double?
+
+  private static let several = WorkoutActivityType(exported: "HKWorkoutActivityTypeSwimBikeRun")
+  private static let powers = ["HKQuantityTypeIdentifierCyclingPower", "HKQuantityTypeIdentifierRunningPower"]
+
+  /// As the workout says them, in order of their starts. Since iOS 16, any workout has one, which is all of it.
+  static func legs(of summary: WorkoutSummary) -> [WorkoutLeg] {
+    let workout = summary.workout
+    let activities = workout.activities.sorted { $0.start < $1.start }
+    return activities.indices.map { index in
+      let activity = activities[index]
+      let next = index + 1 < activities.count ? activities[index + 1].start : nil
+      let end = max(activity.start, activity.end ?? next ?? summary.sample.end)
+      let kind = kind(of: activity, in: workout)
+      var leg = WorkoutLeg(activity: kind, start: activity.start, end: end)
+      let elapsed = seconds(from: leg.start, to: end)
+      let said =
+        activity.duration
+        ?? ActiveIntervals(
+          activity.events + workout.events, from: leg.start.microseconds, to: end.microseconds
+        ).seconds
+      leg.duration = (0...elapsed + 60).contains(said) ? said : nil
+      leg.distance = WorkoutSummary.distance(activity.statistics, by: kind)
+      leg.energy = WorkoutSummary.energy(activity.statistics)
+      leg.heartRate = WorkoutHeartRate(activity.statistics)
+      leg.power = activity.statistics.first { powers.contains($0.type.rawValue) && $0.unit == "W" }?.average
+      if let next, next > end { leg.rest = seconds(from: end, to: next) }
+      return leg
+    }
+  }
+
+  private init(activity: WorkoutActivityType, start: Timestamp, end: Timestamp) {
+    (self.activity, self.start, self.end) = (activity, start, end)
+  }
+
+  private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
+    Double(end.microseconds &- start.microseconds) / 1_000_000
+  }
+
+  /// Apple's export does not say what a leg of a triathlon was, but how far it went in which way.
+  private static func kind(of activity: WorkoutActivity, in workout: Workout) -> WorkoutActivityType {
+    guard workout.activityType == several else { return workout.activityType }
+    for (distance, name) in [
+      ("Swimming", "Swimming"), ("Cycling", "Cycling"), ("WalkingRunning", "Running"),
+    ] {
+      let type = SampleType("HKQuantityTypeIdentifierDistance" + distance)
+      if activity.statistics.contains(where: { $0.type == type }) {
+        return WorkoutActivityType(exported: "HKWorkoutActivityType" + name)
+      }
+    }
+    return WorkoutActivityType(exported: "HKWorkoutActivityTypeTransition")
+  }
+
+  /// With what samples say of the time of legs that do not say it themselves.
+  ///
+  /// - Parameter rates: heart rates of the workout, in order of their starts.
+  static func filled(
+    _ legs: [WorkoutLeg], of summary: WorkoutSummary, _ rates: [ActiveIntervals.Reading], _ reader: NumberReader
+  ) throws -> [WorkoutLeg] {
+    var legs = legs
+    for index in legs.indices {
+      let (leg, events) = (legs[index], summary.workout.events)
+      guard leg.start < leg.end, CalendarBuckets.years.contains(leg.start), CalendarBuckets.years.contains(leg.end)
+      else { continue }
+      let active = ActiveIntervals(events, from: leg.start.microseconds, to: leg.end.microseconds)
+      legs[index].heartRate = leg.heartRate ?? WorkoutHeartRate(rates, during: active)
+      let questions = active.intervals.map { WorkoutSums.Question(time: $0, source: summary.sample.source) }
+      func sum(_ type: SampleType, _ unit: String) throws -> Double? {
+        try WorkoutSums.sums(of: type, in: unit, over: questions, reader).compactMap(\.self).total
+      }
+      if leg.distance == nil, let type = WorkoutSums.distance(of: leg.activity) {
+        legs[index].distance = try sum(type, "m")
+      }
+      if leg.energy == nil { legs[index].energy = try sum(WorkoutSums.activeEnergy, "kcal") }
+    }
+    return legs
+  }
+}
+
+extension [Double] {
+  /// `nil` of none.
+  var total: Double? { isEmpty ? nil : reduce(0, +) }
+}
