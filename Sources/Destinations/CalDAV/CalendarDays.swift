@@ -90,7 +90,10 @@ struct CalendarDays: Sendable {
   /// Of sleep; what was only spent in bed is none.
   private func event(of night: Night) -> CalendarEvent? {
     let session = night.main
-    guard let asleep = session.asleep, let length = CalendarEvent.duration(asleep) else { return nil }
+    // A night of which an app has told no times has none in a calendar either.
+    guard session.onset != nil, let asleep = session.asleep, let length = CalendarEvent.duration(asleep) else {
+      return nil
+    }
     let stages: [(String, SleepStage)] = [
       ("Deep", .asleepDeep), ("REM", .asleepREM), ("Core", .asleepCore), ("Awake", .awake),
     ]

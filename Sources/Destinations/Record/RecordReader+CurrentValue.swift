@@ -97,7 +97,12 @@ extension RecordReader {
     let today = zone.dayNumber(at: now.seconds)
     let end = Timestamp(seconds: zone.start(ofDay: today + 1))
     let range = Timestamp(microseconds: .min)..<max(end, Timestamp(microseconds: .min + 1))
-    guard let last = try await store.samples.extent(of: SleepQuery.type, in: range)?.upperBound else { return nil }
+    var last: Timestamp?
+    for type in [SleepQuery.type] + AppReadings.types(of: SleepQuery.type) where filter.passes(type) {
+      guard let end = try await store.samples.extent(of: type, in: range)?.upperBound else { continue }
+      last = max(last ?? end, end)
+    }
+    guard let last else { return nil }
     // Mostly the last one; all that there are are read where it is not.
     var night: Night?
     for first in [zone.dayNumber(at: last.seconds) - 14, nil] where night == nil {
@@ -130,6 +135,7 @@ extension RecordReader {
     guard filter.passes(SleepQuery.type) else { return [] }
     var query = SleepQuery(in: zone)
     (query.firstDay, query.lastDay, query.sources) = (firstDay, lastDay, filter.sources)
+    query.readingTypes = filter.types
     return try await query.run(on: store).filter { filter.passes(start: $0.main.start) }
   }
 

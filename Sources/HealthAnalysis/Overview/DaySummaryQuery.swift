@@ -57,6 +57,7 @@ public struct DaySummaryQuery: Sendable {
     }
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (day - Baseline.window, day, sources)
+    sleep.hasReadings = readings != .none
     let nights = Dictionary(try await sleep.run(on: store).map { ($0.day, $0) }, uniquingKeysWith: { $1 })
     summary.night = nights[day]
     summary.usualSleep = Baseline(of: day, in: nights.compactMapValues(\.main.asleep))

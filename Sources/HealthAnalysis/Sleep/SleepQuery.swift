@@ -27,6 +27,11 @@ public struct SleepQuery: Sendable {
   /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
 
+  /// Whether stages and nights count that apps have sent, where samples say nothing or an hour less.
+  public var hasReadings = true
+  /// The types of readings that may count; `nil` for all. For an asker who may not know of some.
+  public var readingTypes: Set<SampleType>?
+
   /// All nights.
   public init(in zone: ZoneRules) {
     self.zone = zone
@@ -34,18 +39,35 @@ public struct SleepQuery: Sendable {
 
   /// In order of time. Throws ``StoreError``.
   public func run(on store: HealthStore) async throws -> [Night] {
-    nights(of: try await store.samples.numbers { reader in try sessions(reader) })
+    let (sessions, readings) = try await store.samples.numbers { reader in
+      let types = AppReadings.types(of: Self.type).filter { hasReadings && readingTypes?.contains($0) ?? true }
+      let readings = try SleepReadings(types, in: range, from: sources, reader)
+      return (try self.sessions(reader, readings.stages), readings)
+    }
+    return chosen(readings.overlaid(on: SleepDays(of: sessions, in: zone).nights(of: sessions), in: zone))
   }
 
-  private func sessions(_ reader: NumberReader) throws -> [SleepSession] {
+  /// - Parameter stages: of apps, whose sources rank below all others.
+  private func sessions(_ reader: NumberReader, _ stages: [SleepReadings.Stage]) throws -> [SleepSession] {
     let ranking = try SourceRanking(of: Self.type, reader)
-    var sessions = SleepSessions(names: ranking.sources.map(\.name))
+    let apps = Set(stages.map(\.source)).sorted()
+    var sessions = SleepSessions(names: ranking.sources.map(\.name) + apps)
+    let ranks = Dictionary(uniqueKeysWithValues: apps.enumerated().map { ($1, ranking.sources.count + $0) })
+    var rest = stages[...]
+    func addStages(upTo start: Int64) {
+      while let stage = rest.first, stage.start < start {
+        rest.removeFirst()
+        sessions.add(start: stage.start, end: stage.end, stage: stage.stage, rank: ranks[stage.source] ?? 0)
+      }
+    }
     try reader.forEach(Self.type, overlapping: range, from: sources, noLongerThan: SleepSessions.longest) { sample in
       guard let stage = Int(exactly: sample.value).flatMap(SleepStage.init(rawValue:)) else { return }
+      addStages(upTo: sample.start)
       sessions.add(
         start: sample.start, end: sample.end, stage: stage,
         rank: ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered))
     }
+    addStages(upTo: .max)
     return sessions.finish()
   }
 
@@ -67,7 +89,11 @@ public struct SleepQuery: Sendable {
   }
 
   func nights(of sessions: [SleepSession]) -> [Night] {
-    SleepDays(of: sessions, in: zone).nights(of: sessions).filter { night in
+    chosen(SleepDays(of: sessions, in: zone).nights(of: sessions))
+  }
+
+  private func chosen(_ nights: [Night]) -> [Night] {
+    nights.filter { night in
       firstDay.map { night.day >= $0 } ?? true && lastDay.map { night.day <= $0 } ?? true
     }
   }

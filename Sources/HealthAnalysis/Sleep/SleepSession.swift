@@ -21,21 +21,25 @@ public struct SleepSession: Hashable, Sendable {
   public var inBed: [Range<Timestamp>]
   /// The beginning of ``inBed`` before sleep, where an in-bed sample says it; without one ``latency`` is not known.
   public var layDown: Timestamp?
+  /// The sums that an app has sent of a night that no sample tells; ``segments`` is empty then.
+  public var stated: StatedSleep?
 
   /// In seconds of elapsed time.
   public func duration(of stage: SleepStage) -> Double {
+    if let stated { return stated.durations[stage] ?? 0 }
     if stage == .inBed { return inBed.reduce(0) { $0 + Self.seconds($1.lowerBound, $1.upperBound) } }
     return segments.reduce(0) { $1.stage == stage ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
 
   /// The sum of all asleep stages in seconds; `nil` without any, which is not 0.
   public var asleep: Double? {
-    onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
+    if let stated { return stated.durations.reduce(0) { $1.key.isAsleep ? $0 + $1.value : $0 } }
+    return onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
 
   /// Seconds between ``onset`` and ``wake`` of which nothing is said; `nil` without sleep.
   public var unknown: Double? {
-    guard let onset, let wake else { return nil }
+    guard stated == nil, let onset, let wake else { return nil }
     let told = segments.reduce(0) {
       $0 + ($1.start < wake && $1.end > onset ? Self.seconds(max($1.start, onset), min($1.end, wake)) : 0)
     }
@@ -43,10 +47,10 @@ public struct SleepSession: Hashable, Sendable {
   }
 
   /// When sleep began.
-  public var onset: Timestamp? { segments.first { $0.stage.isAsleep }?.start }
+  public var onset: Timestamp? { stated?.times?.lowerBound ?? segments.first { $0.stage.isAsleep }?.start }
 
   /// When it ended for the last time.
-  public var wake: Timestamp? { segments.last { $0.stage.isAsleep }?.end }
+  public var wake: Timestamp? { stated?.times?.upperBound ?? segments.last { $0.stage.isAsleep }?.end }
 
   /// Sleep onset latency: seconds from ``layDown`` to ``onset``; `nil` without an in-bed sample or sleep.
   public var latency: Double? {
@@ -70,6 +74,14 @@ public struct SleepSession: Hashable, Sendable {
     let (microseconds, isTooLong) = end.microseconds.subtractingReportingOverflow(start.microseconds)
     return isTooLong ? 0x1p63 / 500_000 : Double(microseconds) / 1_000_000
   }
+}
+
+/// What an app says of a night as a whole, without saying what was slept when.
+public struct StatedSleep: Hashable, Sendable {
+  /// In seconds; what no stage was told of is ``SleepStage/asleepUnspecified``.
+  public var durations: [SleepStage: Double]
+  /// When sleep began and ended; `nil` where the app tells the date only.
+  public var times: ClosedRange<Timestamp>?
 }
 
 /// The sleep of one sleep day: of the 24 hours that end in the afternoon of a date, or whenever somebody with other habits is

@@ -17,6 +17,7 @@ package enum AppReadings {
       types[SampleType("healthpush.\(key)")] = SampleType(identifier)
     }
     for (key, metric) in DailySummaryMetric.known { types[SampleType("p247.\(key)")] = metric.type }
+    for type in SleepReading.types { types[type] = SampleType("HKCategoryTypeIdentifierSleepAnalysis") }
     return types
   }()
 

@@ -260,6 +260,8 @@ public final class NumberReader {
     public var unit: String
     /// A JSON object; `nil` of a quantity.
     public var content: String?
+    /// A JSON object; `nil` where it has none.
+    public var metadata: String?
     /// The name of its source.
     public var source: String
   }
@@ -277,7 +279,7 @@ public final class NumberReader {
     var query = try Binding(
       db,
       """
-      SELECT start, duration, value, unit, source, payload FROM sample
+      SELECT start, duration, value, unit, source, payload, metadata FROM sample
       WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)\(shown)\(try FilterCondition.from(sources, db))
       ORDER BY start
       """)
@@ -293,7 +295,7 @@ public final class NumberReader {
       try body(
         Reading(
           start: start, end: isTooFar ? .max : end, value: row.optionalDouble(2), unit: unit ?? "",
-          content: row.text(5), source: try names.value(of: row.integer(4), db).name))
+          content: row.text(5), metadata: row.text(6), source: try names.value(of: row.integer(4), db).name))
       return true
     }
   }

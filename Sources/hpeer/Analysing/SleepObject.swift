@@ -32,6 +32,7 @@ struct SleepObject: Encodable {
     var unknown: Double?
     var latency: Double?
     var efficiency: Double?
+    var reading: Bool?
     var segments: [Segment]
   }
 
@@ -58,7 +59,7 @@ struct SleepObject: Encodable {
       asleep: session.asleep, inBed: session.duration(of: .inBed), awake: duration(.awake), core: duration(.asleepCore),
       deep: duration(.asleepDeep), rem: duration(.asleepREM), unspecified: duration(.asleepUnspecified),
       unknown: session.unknown,
-      latency: session.latency, efficiency: session.efficiency,
+      latency: session.latency, efficiency: session.efficiency, reading: session.stated == nil ? nil : true,
       segments: session.segments.map {
         Segment(start: zone.text($0.start), end: zone.text($0.end), stage: name(of: $0.stage))
       })

@@ -23,6 +23,9 @@ struct SleepPresentation {
       for nap in night.naps { table.append(row("  nap", nap)) }
     }
     try Console.print(table)
+    if nights.contains(where: { $0.main.stated != nil }) {
+      Console.say("' is what an app has sent of the whole night; no sample says what was slept when.")
+    }
   }
 
   private func row(_ title: String, _ session: SleepSession) -> [Table.Cell] {
@@ -30,15 +33,17 @@ struct SleepPresentation {
       let duration = session.duration(of: stage)
       return Table.Cell(duration > 0 ? DurationText.hours(duration) : "-")
     }
+    let hasTimes = session.stated == nil || session.onset != nil
     let times = [session.onset ?? session.start, session.wake ?? session.end].map {
       zone.text($0).dropFirst(11).prefix(5)
     }
     return [
-      .init(title), .init(session.asleep.map(DurationText.hours) ?? "-"),
+      .init(session.stated == nil ? title : "\(title) '"), .init(session.asleep.map(DurationText.hours) ?? "-"),
       .init(DurationText.hours(session.duration(of: .inBed))),
     ]
       + stages + [
-        .init(times.joined(separator: "-")), .init(session.source.map { PlainText.escaped($0, limit: 40) } ?? "-"),
+        .init(hasTimes ? times.joined(separator: "-") : "-"),
+        .init(session.source.map { PlainText.escaped($0, limit: 40) } ?? "-"),
       ]
   }
 }

@@ -80,7 +80,8 @@ struct SummaryPresentation {
     var words = ["Night:", session.asleep.map { "asleep \(DurationText.hours($0))" } ?? "no sleep recorded"]
     if let asleep = session.asleep, summary.usualSleep?.isUnusual(asleep) == true { words[1] += " !" }
     if let usual = summary.usualSleep { words.append("(usual \(DurationText.hours(usual.median)))") }
-    words.append(times.joined(separator: "-"))
+    if session.stated == nil || session.onset != nil { words.append(times.joined(separator: "-")) }
+    if session.stated != nil { words.append("(as an app has sent it)") }
     let stages = [("deep", SleepStage.asleepDeep), ("REM", .asleepREM), ("core", .asleepCore), ("awake", .awake)]
     for (name, stage) in stages where session.duration(of: stage) > 0 {
       words.append("\(name) \(DurationText.hours(session.duration(of: stage)))")

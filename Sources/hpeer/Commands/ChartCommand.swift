@@ -119,6 +119,7 @@ struct Chart: AsyncParsableCommand {
 
   private func nights(_ store: HealthStore, _ question: Question) async throws {
     var query = SleepQuery(in: question.zone)
+    query.hasReadings = question.readings != .none
     (query.firstDay, query.lastDay) = question.days
     query.sources = question.sources
     var nights = try await query.run(on: store)

@@ -22,6 +22,7 @@ struct SleepCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var options: QuestionOptions
+  @OptionGroup var strictness: StrictOption
   @OptionGroup var output: TableOutput
 
   func run() async throws {
@@ -31,6 +32,7 @@ struct SleepCommand: AsyncParsableCommand {
     var query = SleepQuery(in: zone)
     (query.firstDay, query.lastDay) = question.days
     query.sources = question.sources
+    query.hasReadings = strictness.readings != .none
     let nights = try await query.run(on: store)
     if output.json { return try Console.print(json: SleepObject(nights, zone)) }
     if output.csv { return try Console.print(SleepTable(nights, zone).rows) }

@@ -34,6 +34,7 @@ extension Exporting {
       }
       types += try await typesThatReachIn(form)
       types += AppReadings.answered(by: plan.types).subtracting(types).filter(reader.filter.passes)
+        .filter { SampleTypeCatalogue.healthKit[$0]?.aggregation != nil }
         .sorted { $0.rawValue < $1.rawValue }
       switch form.shape {
       case .long: try await writeLong(types, form, isJSON, &summary)

@@ -1,14 +1,12 @@
-import HealthModel
-
 /// A date as Health Auto Export prints it: `2024-09-21 07:57:00 +1000`, `2024-09-21 7:57:00 am +1000` with any kind of
 /// space before `am`, ISO 8601 with `Z`, or a bare day, which is taken for midnight UTC.
-struct AutoExportDate: Equatable {
-  var instant: Timestamp
+package struct AutoExportDate: Equatable {
+  package var instant: Timestamp
   /// Seconds since midnight on the wall clock that it was printed with.
-  var timeOfDay: Int
-  var hasOffset = true
+  package var timeOfDay: Int
+  package var hasOffset = true
 
-  init?(_ text: String) {
+  package init?(_ text: String) {
     var scalars = text.unicodeScalars.map { $0 == "\u{202F}" || $0 == "\u{A0}" ? " " : $0 }[...]
     guard scalars.count <= 64, let year = Self.number(&scalars, 4...4), Self.take(&scalars, "-"),
       let month = Self.number(&scalars, 2...2), Self.take(&scalars, "-"), let day = Self.number(&scalars, 2...2)

@@ -1,0 +1,90 @@
+import Foundation
+import HealthModel
+import HealthStore
+
+/// What apps have sent of sleep: stages, which are told by the lowest of all sources, and nights.
+struct SleepReadings {
+  struct Stage {
+    var start: Int64
+    var end: Int64
+    var stage: SleepStage
+    var source: String
+  }
+
+  /// In order of their starts.
+  private(set) var stages: [Stage] = []
+  /// A night as an app has sent it, with the local midnight or noon that it is of.
+  private var nights: [(night: SleepReading.Night, date: Timestamp, source: String)] = []
+
+  /// Of some types of readings in a range of microseconds since 1970, from some sources; `nil` for all.
+  init(_ types: [SampleType], in range: Range<Int64>, from sources: Set<String>?, _ reader: NumberReader) throws {
+    for type in types {
+      try reader.forEachReading(type, overlapping: range, from: sources) { reading in
+        try add(reading, type)
+      }
+    }
+    stages.sort { ($0.start, $0.end, $0.source) < ($1.start, $1.end, $1.source) }
+  }
+
+  private mutating func add(_ reading: NumberReader.Reading, _ type: SampleType) throws {
+    let times = Timestamp(microseconds: reading.start)...Timestamp(microseconds: max(reading.start, reading.end))
+    var members: [String: JSONValue] = [:]
+    if let content = reading.content,
+      case .object(let found)? = try? JSONDecoder().decode(
+        JSONValue.self, from: Data(content.utf8))
+    {
+      members = found
+    }
+    var stage: String?
+    if let metadata = reading.metadata, metadata.contains("hae.value"),
+      case .object(let found)? = try? JSONDecoder().decode(JSONValue.self, from: Data(metadata.utf8)),
+      case .string(let text)? = found["hae.value"]
+    {
+      stage = text
+    }
+    guard
+      let said = SleepReading(
+        type, value: reading.value, unit: reading.unit, stage: stage, members: members, times: times)
+    else { return }
+    switch said {
+    case .stage(let raw):
+      guard let stage = SleepStage(rawValue: raw) else { return }
+      stages.append(Stage(start: reading.start, end: reading.end, stage: stage, source: reading.source))
+    case .night(let night): nights.append((night, times.lowerBound, reading.source))
+    }
+  }
+
+  /// Nights in which apps say at least an hour more than samples do, or of which samples say nothing, put in their place.
+  func overlaid(on nights: [Night], in zone: ZoneRules) -> [Night] {
+    var byDay = Dictionary(nights.map { ($0.day, $0) }, uniquingKeysWith: { $1 })
+    for one in self.nights.sorted(by: { $0.night.asleep < $1.night.asleep }) {
+      let night = one.night
+      let day = zone.dayNumber(at: (night.times?.upperBound ?? one.date).seconds)
+      let known = byDay[day]
+      let needed = known?.main.stated == nil ? Double(SleepSessions.shortestAddition) / 1_000_000 : 0
+      if let known, (known.asleep ?? 0) + needed > night.asleep { continue }
+      let session = Self.session(night, one.date, one.source)
+      let naps = (known?.naps ?? []).filter { $0.stated == nil && !Self.overlap($0, session) }
+      byDay[day] = Night(day: day, main: session, naps: known?.main.stated == nil ? naps : known?.naps ?? [])
+    }
+    return byDay.values.sorted { $0.day < $1.day }
+  }
+
+  private static func overlap(_ nap: SleepSession, _ night: SleepSession) -> Bool {
+    // Of a night without times, the sum is of all that was slept.
+    guard let times = night.stated?.times else { return true }
+    return nap.start < times.upperBound && times.lowerBound < nap.end
+  }
+
+  private static func session(_ night: SleepReading.Night, _ date: Timestamp, _ source: String) -> SleepSession {
+    var durations: [SleepStage: Double] = [
+      .asleepCore: night.core, .asleepDeep: night.deep, .asleepREM: night.rem, .awake: night.awake,
+      .asleepUnspecified: max(0, night.asleep - night.core - night.deep - night.rem),
+    ]
+    durations[.inBed] = max(night.inBed, night.asleep + night.awake)
+    let (start, end) = (night.times?.lowerBound ?? date, night.times?.upperBound ?? date)
+    return SleepSession(
+      start: start, end: end, source: source, segments: [], inBed: start < end ? [start..<end] : [],
+      stated: StatedSleep(durations: durations, times: night.times))
+  }
+}

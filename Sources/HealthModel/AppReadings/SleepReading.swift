@@ -1,0 +1,95 @@
+/// What an app says of sleep: one stage at a time, or the sums of a night.
+package enum SleepReading: Hashable, Sendable {
+  /// HealthKit's raw value of the stage (`HKCategoryValueSleepAnalysis`), over the time of the reading.
+  case stage(Int)
+  case night(Night)
+
+  /// The sums of a night, in seconds.
+  package struct Night: Hashable, Sendable {
+    /// When sleep began and ended; `nil` where the app tells the date only.
+    package var times: ClosedRange<Timestamp>?
+    package var asleep: Double
+    package var core: Double
+    package var deep: Double
+    package var rem: Double
+    package var awake: Double
+    package var inBed: Double
+  }
+
+  /// The types of readings that say it.
+  package static let types = ["hae.sleep_analysis", "healthpush.sleep", "p247.sleep"].map { SampleType($0) }
+
+  private static let stages = [
+    "in bed": 0, "inbed": 0, "asleep": 1, "unspecified": 1, "awake": 2, "core": 3, "deep": 4, "rem": 5,
+  ]
+
+  /// What a reading says; `nil` where that is nothing of sleep.
+  ///
+  /// - Parameters:
+  ///   - value: the number of a quantity; `nil` of a reading that has members.
+  ///   - unit: of the number.
+  ///   - stage: the name of a stage, as Health Auto Export writes it (`Core`); `nil` where the reading has none.
+  ///   - times: of the reading itself.
+  package init?(
+    _ type: SampleType, value: Double?, unit: String, stage: String?, members: [String: JSONValue],
+    times: ClosedRange<Timestamp>
+  ) {
+    if let stage {
+      guard let raw = Self.stages[stage.lowercased()] else { return nil }
+      self = .stage(raw)
+      return
+    }
+    var night: Night?
+    if let value {
+      // Only hours over a time are a night's sum.
+      let seconds = unit == "s" ? value : value * 3_600
+      guard ["hr", "h", "s"].contains(unit), times.lowerBound < times.upperBound else { return nil }
+      night = Night(times: times, asleep: seconds, core: 0, deep: 0, rem: 0, awake: 0, inBed: 0)
+    } else {
+      night = type.rawValue == "p247.sleep" ? Self.dailySummary(members) : Self.autoExport(members)
+    }
+    guard let night, night.isPlausible else { return nil }
+    self = .night(night)
+  }
+
+  private static func autoExport(_ members: [String: JSONValue]) -> Night {
+    func hours(_ name: String) -> Double { number(members[name]).map { $0 * 3_600 } ?? 0 }
+    var times: ClosedRange<Timestamp>?
+    if let start = date(members["sleepStart"]), let end = date(members["sleepEnd"]), start <= end {
+      times = start...end
+    }
+    let (core, deep, rem) = (hours("core"), hours("deep"), hours("rem"))
+    // Versions differ in which of these has the whole.
+    let asleep = max(hours("totalSleep"), hours("asleep"), core + deep + rem)
+    return Night(
+      times: times, asleep: asleep, core: core, deep: deep, rem: rem, awake: hours("awake"), inBed: hours("inBed"))
+  }
+
+  private static func dailySummary(_ members: [String: JSONValue]) -> Night {
+    func hours(_ name: String) -> Double { number(members["\(name)_hours"]).map { $0 * 3_600 } ?? 0 }
+    let (core, deep, rem) = (hours("core"), hours("deep"), hours("rem"))
+    return Night(
+      times: nil, asleep: max(hours("total"), core + deep + rem), core: core, deep: deep, rem: rem,
+      awake: hours("awake"), inBed: 0)
+  }
+
+  private static func date(_ value: JSONValue?) -> Timestamp? {
+    if case .string(let text)? = value { AutoExportDate(text)?.instant } else { nil }
+  }
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let integer)?: Double(integer)
+    case .number(let number)?: number
+    default: nil
+    }
+  }
+}
+
+extension SleepReading.Night {
+  fileprivate var isPlausible: Bool {
+    let longest = 48.0 * 3_600
+    if let times, Double(times.upperBound.seconds - times.lowerBound.seconds) > longest { return false }
+    return asleep > 0 && [asleep, core, deep, rem, awake, inBed].allSatisfy { (0...longest).contains($0) }
+  }
+}
