@@ -32,6 +32,10 @@ struct SpokenPeriodTests {
       ("december", "2025-12-01 2025-12-31"), ("november", "2026-11-01 2026-11-30"),
       ("27.11.2026", "2026-11-27 2026-11-27"), ("1.2.2026", "2026-02-01 2026-02-01"),
       ("11/27/2026", "2026-11-27 2026-11-27"), ("27/11/2026", "2026-11-27 2026-11-27"),
+      ("27 nov", "2026-11-27 2026-11-27"), ("30. november", "2025-11-30 2025-11-30"),
+      ("29 feb", "2024-02-29 2024-02-29"), ("27. November 2026", "2026-11-27 2026-11-27"),
+      ("nov 27, 2026", "2026-11-27 2026-11-27"), ("weekend", "2026-11-28 2026-11-29"),
+      ("last weekend", "2026-11-21 2026-11-22"), ("tomorrow", "2026-11-30 2026-11-30"),
       ("5/5/2026", "2026-05-05 2026-05-05"), ("2026-11", "2026-11-01 2026-11-30"),
     ])
   func words(text: String, expected: String) throws {
@@ -55,7 +59,7 @@ struct SpokenPeriodTests {
     "what may mean two days, or none, is not read",
     arguments: [
       "11/12/2026", "32.1.2026", "31.2.2026", "13/13/2026", "may", "last", "this night", "next week", "last 0 days",
-      "last 9999 days", "nov 20", "a b c", "", "1.2.26", "month",
+      "last 9999 days", "nov 20", "a b c", "31 nov", "0 nov", "nov 32, 2026", "", "1.2.26", "month",
     ])
   func doubtful(text: String) { #expect(SpokenPeriod(text) == nil) }
 

@@ -1,12 +1,17 @@
 import HealthModel
 
 extension SampleType {
-  /// The type that a setting names: a short name (`stepCount`) or a HealthKit identifier.
+  /// The type that a setting names, as ``TypeWords`` understands it: `stepCount`, `steps`.
   ///
   /// - Parameter key: of the setting.
   public static func named(_ name: String, in key: String) throws(SettingsError) -> SampleType {
-    if let type = SampleTypeCatalogue.healthKit.type(named: name) { return type }
-    let similar = SampleTypeCatalogue.healthKit.suggestions(for: name).joined(separator: " or ")
+    let types = TypeWords.types(name, held: [])
+    if types.count == 1 { return types[0] }
+    guard types.isEmpty else {
+      throw SettingsError(
+        key, .invalid("has \(name), which may be \(types.map(\.shortName).joined(separator: " or ")): name one"))
+    }
+    let similar = TypeWords.suggestions(for: name).joined(separator: " or ")
     throw SettingsError(
       key, .invalid("has no type called \(name)\(similar.isEmpty ? "" : "; did you mean \(similar)?")"))
   }

@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// Days as people name them in English: `last week`, `this month`, `november 2026`, `monday`, `27.11.2026`, and every
-/// ``DateBound``.
+/// Days as people name them in English: `last week`, `this month`, `november 2026`, `27 nov`, `monday`, `27.11.2026`, and
+/// every ``DateBound``.
 ///
 /// ```swift
 /// guard let week = SpokenPeriod("last week"), let zone = TimeZone(identifier: "Europe/Berlin") else { return }
@@ -28,6 +28,10 @@ public struct SpokenPeriod: Hashable, Sendable {
     case weekday(Int, isBefore: Bool)
     /// From January, 1.
     case named(month: Int)
+    /// The last one of that name up to today.
+    case date(month: Int, day: Int)
+    /// The last Saturday that was, and the day after it.
+    case weekend(isBefore: Bool)
   }
 
   private let meaning: Meaning
@@ -76,6 +80,20 @@ public struct SpokenPeriod: Hashable, Sendable {
       let date = today - (ago == 0 && isBefore ? 7 : ago)
       return date...date
     case .month(let ago): return Self.month(year * 12 + month - 1 - ago)
+    case .date(let month, let day):
+      let date = Timestamp.daysFromCivil(year: year, month: month, day: day)
+      // On 29 February, the last one that there was.
+      for back in 0...8 {
+        let candidate = Timestamp.daysFromCivil(year: year - back, month: month, day: day)
+        if candidate <= today, Timestamp(seconds: Int64(candidate) * 86_400).civil.day == day {
+          return candidate...candidate
+        }
+      }
+      return date...date
+    case .weekend(let isBefore):
+      let ago = Self.remainder(today - 2, 7)
+      let saturday = today - ago - (isBefore && ago < 2 ? 7 : 0)
+      return saturday...(saturday + 1)
     case .named(let named): return Self.month((named > month ? year - 1 : year) * 12 + named - 1)
     case .year(let ago):
       let first = Timestamp.daysFromCivil(year: year - ago, month: 1, day: 1)
@@ -115,6 +133,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     guard let first = words.first else { return nil }
     if words.count == 1 {
       if let day = index(of: first, in: weekdays) { return .weekday(day, isBefore: false) }
+      if first == "weekend" { return .weekend(isBefore: false) }
       // `may` alone is another word, too.
       if first.utf8.count > 3, let month = index(of: first, in: months) { return .named(month: month + 1) }
       return date(text, slashes).map { .bound($0) }
@@ -123,7 +142,24 @@ public struct SpokenPeriod: Hashable, Sendable {
     if words.count == 2, let month = index(of: first, in: months), words[1].utf8.count == 4, let year = Int(words[1]) {
       return DateBound("\(year)-\(month < 9 ? "0" : "")\(month + 1)").map { .bound($0) }
     }
-    return nil
+    return dayOfMonth(words)
+  }
+
+  /// `27 nov`, `27. november 2026`, `nov 27, 2026`; `nov 20` may be a year.
+  private static func dayOfMonth(_ words: [String]) -> Meaning? {
+    guard (2...3).contains(words.count) else { return nil }
+    let plain = words.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ".,")) }
+    let isDayFirst = Int(plain[0]) != nil
+    guard let month = index(of: plain[isDayFirst ? 1 : 0], in: months),
+      let day = Int(plain[isDayFirst ? 0 : 1]), (1...31).contains(day)
+    else { return nil }
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    if words.count == 3 {
+      guard plain[2].utf8.count == 4 else { return nil }
+      return DateBound("\(plain[2])-\(two(month + 1))-\(two(day))").map { .bound($0) }
+    }
+    // One that a leap year has.
+    return !isDayFirst || DateBound("2024-\(two(month + 1))-\(two(day))") == nil ? nil : .date(month: month + 1, day: day)
   }
 
   private static func relative(_ words: [String], ago: Int) -> Meaning? {
@@ -141,6 +177,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     case "year": return .year(ago)
     // It ended today.
     case "night" where ago == 1: return .days(1)
+    case "weekend": return .weekend(isBefore: ago == 1)
     default: return index(of: words[1], in: weekdays).map { .weekday($0, isBefore: ago == 1) }
     }
   }

@@ -88,6 +88,7 @@ public enum DateBound: Hashable, Sendable {
   private static func ago(_ text: String) -> DateBound? {
     if text == "today" { return .daysAgo(0) }
     if text == "yesterday" { return .daysAgo(1) }
+    if text == "tomorrow" { return .daysAgo(-1) }
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let count = Int(digits), (0...furthest).contains(count) else { return nil }
     var unit = text.dropFirst(digits.count).drop { $0 == " " }

@@ -127,11 +127,14 @@ extension Sequence<SampleType> {
 /// Spelling suggestions.
 public enum SimilarNames {
   /// The `names` closest to `text`, best first, for "did you mean".
+  ///
+  /// Of short words nearly any other is a neighbour: a word of four letters or fewer is taken for one that differs by one.
   public static func suggestions(for text: String, among names: [String], limit: Int = 3) -> [String] {
     let text = text.lowercased()
     let wanted = Array(text.utf8)
+    let most = wanted.count <= 4 ? 1 : max(2, wanted.count / 3)
     return names.map { (name: $0, distance: distance(wanted, Array($0.lowercased().utf8))) }
-      .filter { $0.distance <= max(2, wanted.count / 3) || $0.name.lowercased().contains(text) }
+      .filter { $0.distance <= most || wanted.count > 2 && $0.name.lowercased().contains(text) }
       .sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }
       .prefix(limit)
       .map(\.name)

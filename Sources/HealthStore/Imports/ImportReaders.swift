@@ -24,7 +24,7 @@ struct ImportReaders {
       arguments: [
         event, AuditEvent.Name.serverStarted.rawValue, AuditEvent.Name.serverStopped.rawValue,
       ])
-    let records = try AuditRecord.fetch(db, after: begin ?? 0, names: [.readStarted, .dataRead])
+    let records = try AuditRecord.fetch(db, after: begin ?? 0, names: [.readStarted, .dataRead, .statisticsRead])
     for record in records { add(record, isLater: record.id > event, past: first) }
     // An import begins with nothing counted.
     for record in try OpenReads.records(db) { add(record, isLater: true, past: first) }
@@ -46,6 +46,8 @@ struct ImportReaders {
       // A page of samples by type says nothing of positions.
       let end = record.detail["to"].flatMap { Int64($0) } ?? .max
       if end > first { found.insert(name) }
+    // Numbers of it have been told, and cannot be taken back.
+    case AuditEvent.Name.statisticsRead.rawValue: if isLater { found.insert(name) }
     default: break
     }
   }

@@ -167,7 +167,7 @@ struct Import: AsyncParsableCommand {
     options.isDryRun = dryRun
     options.repairsUnits = repairUnits
     options.zone = zone.isNamed ? zone.timeZone : nil
-    options.asOf = asOf?.bound.start(in: zone.timeZone, now: .now)
+    options.asOf = asOf?.bounds(in: zone.timeZone, now: .now).start.start(in: zone.timeZone, now: .now)
     return options
   }
 

@@ -1,19 +1,25 @@
 import ArgumentParser
 import Foundation
+import HealthAnalysis
 import HealthModel
 import HealthStore
 import PeerClient
 import PeerProtocol
 import Terminal
 
-/// A date that a person types: `2024-06-15` (a whole day), `2024-06`, `yesterday`, `7d`, `2024-06-15T10:30`, or a time with its
-/// offset from UTC. Which instant it means, its zone says: see ``ZoneOptions``.
+/// A date that a person types: `2024-06-15` (a whole day), `2024-06`, `yesterday`, `7d`, `last week`, `2024-06-15T10:30`, or a
+/// time with its offset from UTC. Which instant it means, its zone says: see ``ZoneOptions``.
 struct DateArgument: ExpressibleByArgument {
-  let bound: DateBound
+  private let period: SpokenPeriod
 
   init?(argument: String) {
-    guard let bound = DateBound(argument) else { return nil }
-    self.bound = bound
+    guard let period = SpokenPeriod(argument, slashes: TimeLocale.current.slashes) else { return nil }
+    self.period = period
+  }
+
+  /// The beginning and the end of what is named; both are the same but of several days.
+  func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound, end: DateBound) {
+    period.bounds(in: zone, now: now, weekStartsOnSunday: TimeLocale.current.weekStartsOnSunday)
   }
 }
 
@@ -71,7 +77,7 @@ extension SampleType {
         "\(PlainText.escaped(text)) may be \(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1]): name one."
       )
     }
-    let suggestions = SampleTypeCatalogue.healthKit.suggestions(for: text)
+    let suggestions = TypeWords.suggestions(for: text)
     throw ValidationError(
       "There is no type called \(PlainText.escaped(text))."
         + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")

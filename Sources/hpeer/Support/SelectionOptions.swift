@@ -59,7 +59,7 @@ struct SourceOptions: ParsableArguments {
 struct FromOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only what starts on or after this date (2024-06-15, 2024-06, yesterday, 7d, \"3 weeks ago\") or time "
+      "Only what starts on or after this date (2024-06-15, 2024-06, yesterday, 7d, \"last month\") or time "
         + "(2024-06-15T10:30).", valueName: "date"))
   var from: DateArgument?
   @Option(help: .hidden)
@@ -69,7 +69,10 @@ struct FromOption: ParsableArguments {
     if from != nil, since != nil { throw ValidationError("--since is another name of --from: give one of them.") }
   }
 
-  var bound: DateBound? { (from ?? since)?.bound }
+  var isGiven: Bool { from != nil || since != nil }
+
+  /// Where it begins.
+  func bound(in zone: TimeZone, now: Timestamp) -> DateBound? { (from ?? since)?.bounds(in: zone, now: now).start }
 }
 
 /// `--from`, `--to` and `--on`, whatever the zone.
@@ -88,19 +91,19 @@ struct DateOptions: ParsableArguments {
   func validate() throws {
     if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
     if on != nil {
-      guard beginning.bound == nil, to ?? until == nil else {
+      guard !beginning.isGiven, to ?? until == nil else {
         throw ValidationError("--on stands for --from and --to: give it without them.")
       }
     }
   }
 
-  var hasStart: Bool { on != nil || beginning.bound != nil }
+  var hasStart: Bool { on != nil || beginning.isGiven }
   var hasEnd: Bool { on != nil || (to ?? until) != nil }
 
   /// What they mean where clocks are those of a zone.
   func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound?, end: DateBound?) {
     if let on { return on.bounds(in: zone, now: now) }
-    return (beginning.bound, (to ?? until)?.bound)
+    return (beginning.bound(in: zone, now: now), (to ?? until)?.bounds(in: zone, now: now).end)
   }
 }
 

@@ -1,9 +1,11 @@
-import HealthModel
-import HealthStore
-
 /// What people call types: their short names, HealthKit identifiers, names in words and common words for them, whatever the case,
 /// and with or without spaces and hyphens.
-enum TypeWords {
+///
+/// ```swift
+/// print(TypeWords.types("Heart-Rate", held: []).map(\.shortName))  // ["heartRate"]
+/// print(TypeWords.suggestions(for: "wieght"))                      // bodyMass first
+/// ```
+public enum TypeWords {
   /// By words as ``normalized(_:)`` makes them: short names of the types that are meant.
   private static let common: [String: [String]] = [
     "steps": ["stepCount"], "step": ["stepCount"], "schritte": ["stepCount"],
@@ -38,7 +40,7 @@ enum TypeWords {
   /// The types that a text may mean, in the order in which they are likely; several where it does not say which.
   ///
   /// - Parameter held: the types that the store knows, read from its file only for a text that the catalogue does not know.
-  static func types(_ text: String, held: @autoclosure () -> [SampleType]) -> [SampleType] {
+  public static func types(_ text: String, held: @autoclosure () -> [SampleType]) -> [SampleType] {
     let catalogue = SampleTypeCatalogue.healthKit
     if let type = catalogue.type(named: text) { return [type] }
     // What only the store knows, as clinical records name theirs.
@@ -52,6 +54,17 @@ enum TypeWords {
     }
     if let type = entry?.type ?? held.first(where: { normalized($0.rawValue) == wanted }) { return [type] }
     return []
+  }
+
+  /// The short names of types that a mistyped word may be for, best first; at most three.
+  public static func suggestions(for text: String) -> [String] {
+    let wanted = normalized(text)
+    let names = common.keys.sorted() + SampleTypeCatalogue.healthKit.entries.map(\.shortName)
+    var found: [String] = []
+    for name in SimilarNames.suggestions(for: wanted, among: names, limit: 8) {
+      for type in common[name] ?? [name] where !found.contains(type) { found.append(type) }
+    }
+    return Array(found.prefix(3))
   }
 
   /// `bloodpressure` for `Blood-Pressure`.
