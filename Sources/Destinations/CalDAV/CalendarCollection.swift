@@ -158,14 +158,22 @@ actor CalendarCollection {
       throw DeliveryError.unusable(reason: "there is no calendar at this address: is url right? create = true makes it")
     }
     guard status == 207 else { throw Self.unexpected(response) }
-    let found = Set(
-      MultistatusNames.names(in: response.body).filter { $0.hasPrefix(Self.prefix) && $0.hasSuffix(Self.suffix) })
+    let found = Set(MultistatusNames.names(in: response.body).filter(Self.isName))
     names = found
     return found
   }
 
   /// - Parameter key: what tells an event from all others of hpeer's: lower-case letters, digits and hyphens.
   static func name(_ key: String) -> String { prefix + key + suffix }
+
+  /// Whether a name is one of hpeer's. A server's own, percent-decoded, might lead out of the collection.
+  static func isName(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.utf8.count <= 200 else { return false }
+    return name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count).allSatisfy { byte in
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        || byte == UInt8(ascii: "-")
+    }
+  }
 
   private func done(_ name: String, _ digest: String) -> Outcome {
     names?.insert(name)

@@ -10,6 +10,8 @@ struct WebSocket {
   /// The longest message that is read, put together of at most ``mostFrames``.
   static let longestMessage = 4 * 1_024 * 1_024
   private static let mostFrames = 1_024
+  /// While an answer is awaited; servers send one a minute.
+  private static let mostPings = 100
   /// For a connection; and for the answer to the handshake, as long as any other answer is waited for.
   private static let (connecting, answering) = (TimeAmount.seconds(15), TimeAmount.seconds(60))
 
@@ -52,6 +54,7 @@ struct WebSocket {
 
   /// The next message. Throws ``DeliveryError/temporary(reason:retryAfter:)`` where the other side ends the connection.
   mutating func receive() async throws -> [UInt8] {
+    var pings = 0
     while true {
       let frame: WebSocketFrame?
       do {
@@ -64,7 +67,12 @@ struct WebSocket {
       try Task.checkCancellation()
       switch frame?.opcode {
       case .text, .binary: return Array(buffer: frame?.unmaskedData ?? ByteBuffer())
-      case .ping: try await write(.pong, frame?.unmaskedData ?? ByteBuffer())
+      case .ping:
+        pings += 1
+        guard pings <= Self.mostPings else {
+          throw DeliveryError.temporary(reason: "\(host) sends pings and no answer")
+        }
+        try await write(.pong, frame?.unmaskedData ?? ByteBuffer())
       case nil, .connectionClose: throw DeliveryError.temporary(reason: "\(host) closed the connection")
       default: continue
       }

@@ -159,7 +159,8 @@ public struct SpokenPeriod: Hashable, Sendable {
       return DateBound("\(plain[2])-\(two(month + 1))-\(two(day))").map { .bound($0) }
     }
     // One that a leap year has.
-    return !isDayFirst || DateBound("2024-\(two(month + 1))-\(two(day))") == nil ? nil : .date(month: month + 1, day: day)
+    guard isDayFirst, DateBound("2024-\(two(month + 1))-\(two(day))") != nil else { return nil }
+    return .date(month: month + 1, day: day)
   }
 
   private static func relative(_ words: [String], ago: Int) -> Meaning? {

@@ -41,9 +41,10 @@ public struct InboxSenders: Sendable {
   /// - Returns: false where there is none of that name.
   public func remove(_ name: String) async throws -> Bool {
     try await uncancelled {
-      guard try await registry.revokeInboxSender(name) else { return false }
+      guard try await registry.inboxSenders().contains(where: { $0.name == name }) else { return false }
+      // First: a right that is taken away has an entry, or stays.
       try await store.audit.record(AuditEvent(.inboxChanged, ["sender": name, "change": "removed"]))
-      return true
+      return try await registry.revokeInboxSender(name)
     }
   }
 }
