@@ -1,13 +1,21 @@
+import ArgumentParser
 import HealthAnalysis
 import HealthModel
 import Terminal
 
+/// The stretches of time of which `hpeer sleep --by` prints the means.
+enum NightPeriod: String, ExpressibleByArgument, CaseIterable {
+  case week, month, year
+}
+
 /// Nights as a table for people.
 struct SleepPresentation {
   let nights: [Night]
+  /// Those of as many days before.
+  let before: [Night]
   let zone: ZoneRules
 
-  func print() throws {
+  func print(_ screen: ScreenOption) throws {
     guard !nights.isEmpty else {
       Console.say("No sleep in this range.")
       return
@@ -18,13 +26,67 @@ struct SleepPresentation {
       .init("REM", .trailing), .init("CORE", .trailing), .init("AWAKE", .trailing), .init("FROM-TO", isWhole: true),
       .init("SOURCE"),
     ])
-    for night in nights {
+    let shown = screen.shown(of: nights)
+    for night in shown {
       table.append(row(zone.date(night), night.main))
       for nap in night.naps { table.append(row("  nap", nap)) }
     }
     try Console.print(table)
+    screen.sayRest(of: nights.count, shown: shown.count, "night")
+    sayMean()
     if nights.contains(where: { $0.main.stated != nil }) {
       Console.say("' is what an app has sent of the whole night; no sample says what was slept when.")
+    }
+  }
+
+  /// How much was slept in a night, beside the nights before.
+  private func sayMean() {
+    let comparison = PeriodComparison(nights.compactMap(\.asleep), before: before.compactMap(\.asleep))
+    guard let mean = comparison.now.mean else { return }
+    var words = "Asleep \(DurationText.hours(mean)) a night"
+    if comparison.now.days > 1 { words += " in \(HumanFormat.count(comparison.now.days, "night"))" }
+    if let difference = comparison.difference {
+      let minutes = Int((abs(difference) / 60).rounded())
+      let other = "the \(HumanFormat.count(comparison.before.days, "night")) before"
+      words +=
+        minutes == 0 ? ", as in \(other)" : ", \(minutes) min \(difference < 0 ? "less" : "more") than in \(other)"
+    }
+    Console.say(words + ".")
+  }
+
+  // MARK: Means
+
+  func print(by period: NightPeriod) throws {
+    guard !nights.isEmpty else { return Console.say("No sleep in this range.") }
+    var table = Table(columns: [
+      .init(period == .week ? "WEEK OF" : period.rawValue.uppercased(), isWhole: true), .init("ASLEEP", .trailing),
+      .init("DEEP", .trailing), .init("REM", .trailing), .init("CORE", .trailing), .init("AWAKE", .trailing),
+      .init("NIGHTS", .trailing),
+    ])
+    let groups = Dictionary(grouping: nights.filter { $0.asleep != nil }) { title(of: $0.day, period) }
+    for (title, nights) in groups.sorted(by: { $0.key < $1.key }) {
+      func mean(_ seconds: (Night) -> Double) -> String {
+        let total = nights.reduce(0) { $0 + seconds($1) }
+        return total > 0 ? DurationText.hours(total / Double(nights.count)) : "-"
+      }
+      table.append([
+        .init(title), .init(mean { $0.asleep ?? 0 }), .init(mean { $0.main.duration(of: .asleepDeep) }),
+        .init(mean { $0.main.duration(of: .asleepREM) }), .init(mean { $0.main.duration(of: .asleepCore) }),
+        .init(mean { $0.main.duration(of: .awake) }), .init(HumanFormat.count(nights.count)),
+      ])
+    }
+    try Console.print(table)
+    sayMean()
+  }
+
+  private func title(of day: Int, _ period: NightPeriod) -> String {
+    switch period {
+    case .week:
+      // 1970-01-01 was a Thursday.
+      let shift = TimeLocale.current.weekStartsOnSunday ? 4 : 3
+      return CalendarDay(day - ((day + shift) % 7 + 7) % 7).text
+    case .month: return String(CalendarDay(day).text.prefix(7))
+    case .year: return String(CalendarDay(day).text.prefix(4))
     }
   }
 

@@ -5,9 +5,13 @@ import Terminal
 struct StatisticsPresentation {
   private let statistics: Statistics
   private let text: StatisticsText
+  private let screen: ScreenOption
+  private let shown: [BucketStatistics]
 
-  init(statistics: Statistics, zone: ZoneRules) {
+  init(statistics: Statistics, zone: ZoneRules, screen: ScreenOption) {
     self.statistics = statistics
+    self.screen = screen
+    shown = screen.shown(of: statistics.values)
     text = StatisticsText(statistics: statistics, zone: zone)
   }
 
@@ -16,7 +20,8 @@ struct StatisticsPresentation {
     guard !statistics.values.isEmpty else { return }
     try Console.print(text.heading)
     try Console.print(statistics.aggregation == .cumulative ? sums() : values())
-    if statistics.values.contains(where: \.isPartial) {
+    screen.sayRest(of: statistics.values.count, shown: shown.count, statistics.size.rawValue)
+    if shown.contains(where: \.isPartial) {
       let size = statistics.size.rawValue
       Console.say("* is not a whole \(size): it is not over, cut by --from or --to, or the record ends in it.")
     }
@@ -24,7 +29,7 @@ struct StatisticsPresentation {
 
   private func sums() -> Table {
     var table = Table(columns: [.init(title, isWhole: true), .init("SUM", .trailing), .init("SOURCES")])
-    for value in statistics.values {
+    for value in shown {
       guard case .sum(let sum) = value.number else { continue }
       table.append([
         .init(label(value)), .init(text.number(sum.sum)),
@@ -39,7 +44,7 @@ struct StatisticsPresentation {
       .init(title, isWhole: true), .init("MEAN", .trailing), .init("MIN", .trailing), .init("MAX", .trailing),
       .init("LAST", .trailing), .init("SAMPLES", .trailing),
     ])
-    for value in statistics.values {
+    for value in shown {
       guard case .discrete(let values) = value.number else { continue }
       table.append([
         .init(label(value)), .init(values.mean.map(text.number) ?? "-"), .init(text.number(values.minimum)),

@@ -9,13 +9,14 @@ struct WorkoutPresentation {
 
   // MARK: Many
 
-  func print(_ workouts: [WorkoutSummary]) throws {
+  func print(_ workouts: [WorkoutSummary], _ screen: ScreenOption) throws {
     guard !workouts.isEmpty else { return Console.say("No workout in this range.") }
     var table = Table(columns: [
       .init("START", isWhole: true), .init("ACTIVITY"), .init("TIME", .trailing), .init("DISTANCE", .trailing),
       .init("ENERGY", .trailing), .init("SOURCE"), .init("ID", isWhole: true),
     ])
-    for workout in workouts {
+    let shown = screen.shown(of: workouts)
+    for workout in shown {
       let start = zone.text(workout.sample.start)
       table.append([
         .init("\(start.prefix(10)) \(start.dropFirst(11).prefix(5))" + (workout.isCounted ? "" : " =")),
@@ -25,8 +26,12 @@ struct WorkoutPresentation {
       ])
     }
     try Console.print(table)
+    screen.sayRest(of: workouts.count, shown: shown.count, "workout")
     let counted = workouts.filter(\.isCounted)
     Console.say(total(counted).joined(separator: ", ") + ".")
+    if shown.contains(where: { !$0.isCounted }) {
+      Console.say("= is another recording of a workout that is counted already.")
+    }
     if workouts.contains(where: { $0.hasMergedDistance || $0.hasMergedEnergy }) {
       Console.say("~ is added up from other samples of that time: the workout itself does not say it.")
     }

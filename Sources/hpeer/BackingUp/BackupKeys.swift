@@ -34,7 +34,7 @@ struct BackupKeyOptions: ParsableArguments {
     } catch let error as SystemError where error.path == path {
       throw CommandFailure(
         .badInput,
-        "\(PlainText.escaped(path)) cannot be read (\(error.reason)): name a file that `hpeer backup` has written.")
+        "\(PlainText.escaped(path, limit: 4_096)) cannot be read (\(error.reason)): name a file that `hpeer backup` has written.")
     }
   }
 }
@@ -44,29 +44,43 @@ enum BackupSecrets {
   static func passphrase(in path: String) throws -> String {
     let line = try text(of: path).utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.isEmpty else {
-      throw CommandFailure(.usage, "\(PlainText.escaped(path)) has no passphrase: its first line must be one.")
+      throw CommandFailure(.usage, "\(PlainText.escaped(path, limit: 4_096)) has no passphrase: its first line must be one.")
     }
     return String(decoding: line, as: UTF8.self)
   }
 
   /// Asks for a new passphrase, twice.
   static func newPassphrase() async throws -> String {
-    let passphrase = try await Prompt.readSecret(prompt: "New passphrase of the backup: ")
-    guard !passphrase.isEmpty else {
-      throw CommandFailure(
-        .usage, "An empty passphrase protects nothing: give one, a --recipient, or --unencrypted for the record alone.")
+    for _ in 0..<3 {
+      let passphrase = try await Prompt.readSecret(prompt: "New passphrase of the backup: ")
+      if let weakness = weakness(of: passphrase) {
+        Console.say(weakness)
+        continue
+      }
+      if try await Prompt.readSecret(prompt: "The same again: ") == passphrase { return passphrase }
+      Console.say("The two are not the same.")
     }
-    guard try await Prompt.readSecret(prompt: "The same again: ") == passphrase else {
-      throw CommandFailure(.usage, "The two are not the same, so nothing was written: run this again.")
+    throw CommandFailure(.usage, "There is no passphrase, so nothing was written: run this again, or give a --recipient.")
+  }
+
+  private static let shortest = 10
+
+  /// Why a passphrase protects nothing; `nil` where it may. Whoever has the file can try as many as they like.
+  static func weakness(of passphrase: String) -> String? {
+    if passphrase.isEmpty {
+      return "An empty passphrase protects nothing: give one, a --recipient, or --unencrypted for the record alone."
     }
-    return passphrase
+    guard passphrase.count >= shortest, Set(passphrase).count >= shortest / 2 else {
+      return "Whoever finds the file can try passphrases for years: take at least \(shortest) characters, such as four words."
+    }
+    return nil
   }
 
   static func text(of path: String) throws -> String {
     switch FileContents(path: path) {
     case .text(let text): return text
-    case .absent: throw CommandFailure(.usage, "There is no file \(PlainText.escaped(path)).")
-    case .unreadable: throw CommandFailure(.usage, "\(PlainText.escaped(path)) cannot be read.")
+    case .absent: throw CommandFailure(.usage, "There is no file \(PlainText.escaped(path, limit: 4_096)).")
+    case .unreadable: throw CommandFailure(.usage, "\(PlainText.escaped(path, limit: 4_096)) cannot be read.")
     }
   }
 }

@@ -70,7 +70,7 @@ struct AutomationAdd: AsyncParsableCommand {
     _ = try await store.activities.known(Automation.activityPrefix + name)
     try await store.audit.record(AuditEvent(.automationChanged, ["automation": name, "change": "added"]))
     Console.say(
-      "\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer run` does it in its time, and takes it up at once with SIGHUP."
+      "\(name) is in \(PlainText.escaped(home.settingsPath, limit: 4_096)); `hpeer run` does it in its time, and takes it up at once with SIGHUP."
     )
   }
 

@@ -78,6 +78,7 @@ struct BackupCreate: AsyncParsableCommand {
       }
       try OutputWriter.standardOutput.requireOpen()
     }
+    if isFile { try requirePlace() }
     let recipients = try await recipients()
     let operation = BackupOperation(
       common.homeDirectory, for: recipients, program: Hpeer.version, spareFolder: BackupPlaces.temporary,
@@ -96,9 +97,24 @@ struct BackupCreate: AsyncParsableCommand {
       ? "the record alone, not encrypted, without identity, paired machines, settings and secrets"
       : "everything, encrypted"
     Console.say(
-      "Backed up \(HumanFormat.count(record.samples, "sample"))\(isFile ? " to \(PlainText.escaped(file))" : "") "
+      "Backed up \(HumanFormat.count(record.samples, "sample"))\(isFile ? " to \(PlainText.escaped(file, limit: 4_096))" : "") "
         + "(\(HumanFormat.bytes(summary.bytes))): \(what).")
     if isFile { Console.say("`hpeer backup verify \(ShellWord.quoted(file))` reads all of it.") }
+  }
+
+  /// Before anything is asked: the folder is there, and no file that would be lost.
+  private func requirePlace() throws {
+    var isFolder: ObjCBool = false
+    let shown = PlainText.escaped(file, limit: 4_096)
+    if FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) {
+      if isFolder.boolValue { throw CommandFailure(.usage, "\(shown) is a folder: name a file in it.") }
+      if !force { throw ExportError.alreadyThere(path: file) }
+    }
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+      throw CommandFailure(
+        .other, "There is no folder \(PlainText.escaped(folder, limit: 4_096)) for the backup: make it, or name another.")
+    }
   }
 
   private func recipients() async throws -> [AgeRecipient] {

@@ -77,7 +77,8 @@ struct Chart: AsyncParsableCommand {
     query.end = buckets[0].start
     chart.before = question.unitsForPeople.statistics(try await query.run(on: store))
     try chart.print()
-    try await say(type, (earlier..<buckets[0].start, start..<end), store, question)
+    try await DayComparison(type: type, question: question)
+      .print(start..<end, before: earlier..<buckets[0].start, in: store)
   }
 
   /// The end of the newest sample, or reading of an app.
@@ -88,33 +89,6 @@ struct Chart: AsyncParsableCommand {
       last = max(last ?? end, end)
     }
     return last
-  }
-
-  /// The means of the days of both times.
-  private func say(
-    _ type: SampleType, _ times: (before: Range<Timestamp>, now: Range<Timestamp>), _ store: HealthStore,
-    _ question: Question
-  ) async throws {
-    var days: [[Double]] = []
-    var text = NumberText(unit: nil, aggregation: .discrete)
-    for time in [times.now, times.before] {
-      let query = question.statistics(of: type, by: .day, from: time.lowerBound, to: time.upperBound)
-      let statistics = question.unitsForPeople.statistics(try await query.run(on: store))
-      text = NumberText(unit: statistics.unit, aggregation: statistics.aggregation)
-      days.append(statistics.dailyValues(in: question.zone).sorted { $0.key < $1.key }.map(\.value))
-    }
-    let comparison = PeriodComparison(days[0], before: days[1])
-    func words(_ period: PeriodComparison.Period) -> String {
-      "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
-    }
-    let share = comparison.share.map { share in
-      let percent = NumberText.rounded(share * 100, digits: 1)
-      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
-    }
-    try Console.print(
-      phrases: [
-        "Mean of a whole day:", words(comparison.now), "before: \(words(comparison.before))", share,
-      ].compactMap(\.self))
   }
 
   private func nights(_ store: HealthStore, _ question: Question) async throws {

@@ -60,7 +60,7 @@ struct ConfigInit: AsyncParsableCommand {
       // Somebody else has written one meanwhile.
       before.isEmpty ? text : before
     }
-    Console.say("\(PlainText.escaped(home.settingsPath)) has every setting, and sets none yet.")
+    Console.say("\(PlainText.escaped(home.settingsPath, limit: 4_096)) has every setting, and sets none yet.")
   }
 }
 
@@ -73,13 +73,13 @@ struct ConfigCheck: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     guard PrivateFile.exists(home.settingsPath) else {
-      return Console.say("There is no \(PlainText.escaped(home.settingsPath)): everything is as it is built in.")
+      return Console.say("There is no \(PlainText.escaped(home.settingsPath, limit: 4_096)): everything is as it is built in.")
     }
     let file = try home.settings()
     let automations = try Automation.all(in: file)
     for table in file.commands { _ = try CommandSettings.checked(table, in: file) }
     Console.say(
-      "\(PlainText.escaped(home.settingsPath)) makes sense: \(HumanFormat.count(file.destinations.count, "destination")), "
+      "\(PlainText.escaped(home.settingsPath, limit: 4_096)) makes sense: \(HumanFormat.count(file.destinations.count, "destination")), "
         + "\(HumanFormat.count(automations.count, "automation")), options of \(HumanFormat.count(file.commands.count, "command"))."
     )
   }

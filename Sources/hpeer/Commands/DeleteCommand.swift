@@ -15,33 +15,41 @@ struct Delete: AsyncParsableCommand {
         hpeer delete --types stepCount --from 2024-06-01 --to 2024-06-30
         hpeer delete --types heartRate --from 2024-06-15T10:00 --to 2024-06-15 --yes
         hpeer delete --source "An app of long ago"
+        hpeer delete --types bodyMass --dry-run
       """)
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
+  @Flag(help: "Say how many samples that are, and delete none.")
+  var dryRun = false
   @OptionGroup var asking: YesOption
 
   func validate() throws {
-    let isBounded = !selection.types.isEmpty && period.dates.hasStart && period.dates.hasEnd
-    guard isBounded || sources.set != nil else {
-      throw ValidationError("Say what to delete: --types together with --from and --to, or --source.")
+    guard !selection.types.isEmpty || sources.isGiven else {
+      throw ValidationError("Say what to delete: --types, --source or both, and --from and --to for a part of it.")
     }
   }
 
   func run() async throws {
     let store = try common.homeDirectory.openStore()
-    try await sources.requireKnown(in: store)
+    let names = try await sources.known(in: store)
     let period = try await period.period(in: store)
     try period.requireNoDoubt()
-    let operation = DeleteOperation(period.filter(selection.set, sources))
+    let operation = DeleteOperation(period.filter(selection.set, names))
     let plan = try await operation.plan(in: store)
     guard !plan.entries.isEmpty else {
       Console.say("There is no sample of \(ScopeText.of(operation.filter, in: period.zone)).")
       return
     }
-    guard try await asking.confirm(question(plan, period)) else {
+    if dryRun {
+      for entry in plan.entries {
+        try Console.print("\(HumanFormat.count(entry.samples, "sample")) of \(entry.type.shortName) would be deleted")
+      }
+      return
+    }
+    guard try await asking.confirm(question(plan, period, names)) else {
       Console.say("Nothing was deleted.")
       return
     }
@@ -50,12 +58,12 @@ struct Delete: AsyncParsableCommand {
     }
   }
 
-  private func question(_ plan: DeleteOperation.Plan, _ period: Period) -> String {
+  private func question(_ plan: DeleteOperation.Plan, _ period: Period, _ sources: Set<String>?) -> String {
     let samples = HumanFormat.count(plan.samples, "sample")
     let types = plan.entries.map(\.type.shortName).joined(separator: ", ")
     let start = period.start.map { ", from \(period.text($0))" } ?? ""
     let end = period.end.map { "\(start.isEmpty ? "," : "") until before \(period.text($0))" } ?? ""
-    let names = ScopeText.sources(of: SampleFilter(sources: sources.set))
+    let names = ScopeText.sources(of: SampleFilter(sources: sources))
     return
       "Delete \(samples) of \(types)\(names.isEmpty ? "" : "," + names)\(start)\(end), here and on every machine that pulls from here?"
   }

@@ -75,7 +75,7 @@ struct DestinationAdd: AsyncParsableCommand {
       throw Self.worded(error, name)
     }
     Console.say(
-      "\(name) is in \(PlainText.escaped(home.settingsPath)); `hpeer sync` delivers to it, and `hpeer run`, which takes it up at once with SIGHUP."
+      "\(name) is in \(PlainText.escaped(home.settingsPath, limit: 4_096)); `hpeer sync` delivers to it, and `hpeer run`, which takes it up at once with SIGHUP."
     )
   }
 

@@ -34,8 +34,7 @@ struct Digest: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    try await sources.requireKnown(in: store)
-    let filter = SampleFilter(types: selection.setWithMembers, sources: sources.set)
+    let filter = SampleFilter(types: selection.setWithMembers, sources: try await sources.known(in: store))
     if anew { try await store.digests.forget() }
     let digest = try await interruptible("nothing was compared or changed.") {
       try await Self.digest(of: store, filter, isDeep: deep)

@@ -149,10 +149,10 @@ struct Export: AsyncParsableCommand {
     if !isFile { try OutputWriter.standardOutput.requireOpen() }
     let started = ContinuousClock.now
     let store = try await common.homeDirectory.openStoreForCopying()
-    try await sources.requireKnown(in: store)
+    let names = try await sources.known(in: store)
     let period = try await period.period(in: store)
     let operation = ExportOperation(
-      writtenFormat, to: destination(in: period.zone), filter: period.filter(selection.setWithMembers, sources),
+      writtenFormat, to: destination(in: period.zone), filter: period.filter(selection.setWithMembers, names),
       compression: compression, options: try options(in: period.zone), progress: ProgressBars())
     let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
     if !summary.isAudited {
@@ -179,7 +179,7 @@ struct Export: AsyncParsableCommand {
         + (summary.points > 0 ? " with \(HumanFormat.count(summary.points, "point"))" : "")
         + (summary.deletions > 0 ? " and \(HumanFormat.count(summary.deletions, "deletion"))" : "") + " exported"
         + (split == nil ? "" : " to \(HumanFormat.count(summary.files, "file"))")
-        + (isFile ? " \(split == nil ? "to" : "in") \(PlainText.escaped(output))" : "")
+        + (isFile ? " \(split == nil ? "to" : "in") \(PlainText.escaped(output, limit: 4_096))" : "")
         + ", in \(HumanFormat.duration(started.duration(to: .now)))")
   }
 

@@ -45,9 +45,9 @@ struct InboxProfileCommand: AsyncParsableCommand {
         try Data(operation.profile.text.utf8).write(to: URL(fileURLWithPath: output), options: .withoutOverwriting)
       } catch {
         throw CommandFailure(
-          .other, "\(PlainText.escaped(output)) could not be written: name a file that is not there yet.")
+          .other, "\(PlainText.escaped(output, limit: 4_096)) could not be written: name a file that is not there yet.")
       }
-      return Console.say("Wrote \(PlainText.escaped(output)). \(Self.steps)")
+      return Console.say("Wrote \(PlainText.escaped(output, limit: 4_096)). \(Self.steps)")
     }
     let (bind, port) = (bind, port)
     let wasFetched = try await interruptible("the profile is not offered any more.") {

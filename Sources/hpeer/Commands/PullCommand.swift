@@ -150,7 +150,7 @@ struct PullCommand: AsyncParsableCommand {
   }
 
   private func target(_ finder: PeerFinder) async throws -> PeerTarget {
-    guard let host else { return try await finder.target(named: name) }
+    guard let host = host ?? name.flatMap(PeerEndpoint.address) else { return try await finder.target(named: name) }
     let endpoint = try PeerEndpoint(hostOption: host)
     return try await finder.target(at: endpoint)
   }

@@ -107,7 +107,7 @@ struct RestoreCommand: AsyncParsableCommand {
     } else {
       Console.say("This machine has its own identity: pair it with the others (`hpeer pair`).")
     }
-    for folder in result.keptIn { Console.say("What was here before is in \(PlainText.escaped(folder)).") }
+    for folder in result.keptIn { Console.say("What was here before is in \(PlainText.escaped(folder, limit: 4_096)).") }
     if !result.redelivered.isEmpty {
       let names = result.redelivered.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", ")
       Console.say(
@@ -140,7 +140,7 @@ struct RestoreCommand: AsyncParsableCommand {
         "Say whether the machine that the backup was made on still runs: --yes if it does not, --new-identity if both go on."
       )
     }
-    guard try await Prompt.confirm("Is the machine that this backup was made on switched off for good, or this one?")
+    guard try await Prompt.confirm("Is the machine that this backup was made on switched off for good?")
     else {
       throw CommandFailure(
         .interrupted,

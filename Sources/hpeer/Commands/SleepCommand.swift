@@ -15,6 +15,7 @@ struct SleepCommand: AsyncParsableCommand {
 
       Examples:
         hpeer sleep last week
+        hpeer sleep by month this year
         hpeer sleep --from 2024-06-01 --to 2024-06-30
         hpeer sleep --from 30d --csv > nights.csv
         hpeer sleep --on 2024-06-15 --zone Europe/Berlin --json
@@ -23,7 +24,10 @@ struct SleepCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption
+  @Option(help: "Print means of nights for each week, month or year; JSON and CSV have the nights.")
+  var by: NightPeriod?
   @OptionGroup var output: TableOutput
+  @OptionGroup var screen: ScreenOption
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
@@ -33,9 +37,17 @@ struct SleepCommand: AsyncParsableCommand {
     (query.firstDay, query.lastDay) = question.days
     query.sources = question.sources
     query.hasReadings = strictness.readings != .none
-    let nights = try await query.run(on: store)
+    // Those of the time before are what the mean is compared with.
+    let days = question.days
+    let length = days.first.map { max(1, min(days.last ?? question.today, question.today) - $0 + 1) }
+    query.firstDay = length.flatMap { length in days.first.map { $0 - length } }
+    let all = try await query.run(on: store)
+    let nights = all.filter { night in days.first.map { night.day >= $0 } ?? true }
     if output.json { return try Console.print(json: SleepObject(nights, zone)) }
     if output.csv { return try Console.print(SleepTable(nights, zone).rows) }
-    try SleepPresentation(nights: nights, zone: zone).print()
+    let presentation = SleepPresentation(
+      nights: nights, before: all.filter { night in days.first.map { night.day < $0 } ?? false }, zone: zone)
+    if let by { return try presentation.print(by: by) }
+    try presentation.print(screen)
   }
 }

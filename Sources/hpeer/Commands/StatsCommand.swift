@@ -16,6 +16,7 @@ struct Stats: AsyncParsableCommand {
 
       Examples:
         hpeer stats steps this month
+        hpeer stats steps this month vs last month
         hpeer stats steps by month last year
         hpeer stats stepCount --from 2024-06-01 --to 2024-06-30
         hpeer stats heartRate restingHeartRate --by week --from 2024-01-01
@@ -29,23 +30,33 @@ struct Stats: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeArguments
-  @Option(help: "How long the stretches of time are of which there is one number each.")
+  @Option(help: "Print a number for each hour, day, week, month or year.")
   var by = BucketSize.day
+  @Option(
+    help: ArgumentHelp(
+      "Print the mean of a whole day only, beside that of other days, such as \"last month\".", valueName: "date"))
+  var versus: PeriodArgument?
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption
-  @Option(help: "The day on which weeks begin.")
-  var weekStart = WeekStart.monday
+  @Option(help: "The day on which weeks begin; without it, as the locale has it.")
+  var weekStart: WeekStart?
   @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
   var fill: GapFilling?
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded, a row for each bucket of each type.")
   var csv = false
+  @OptionGroup var screen: ScreenOption
 
   func validate() throws {
     try selection.requireOne()
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
     if fill != nil, !json, !csv { throw ValidationError("--fill is for --json and --csv.") }
+    if versus != nil, json || csv { throw ValidationError("--versus prints one line, neither --json nor --csv.") }
+  }
+
+  private var weekStartsOnSunday: Bool {
+    weekStart.map { $0 == .sunday } ?? (!json && !csv && TimeLocale.current.weekStartsOnSunday)
   }
 
   func run() async throws {
@@ -56,8 +67,12 @@ struct Stats: AsyncParsableCommand {
     let (zone, rollups) = (question.zone, Rollups(of: store))
     if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {
+      if let versus {
+        try await compare(type, versus, store, question)
+        continue
+      }
       let query = question.statistics(
-        of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStart == .sunday)
+        of: type, by: by, from: question.start, to: question.end, weekStartsOnSunday: weekStartsOnSunday)
       let units = json || csv ? question.units : question.unitsForPeople
       let statistics = units.statistics(try await query.run(on: rollups))
       let entries = try query.entries(of: statistics, filling: fill != nil)
@@ -74,8 +89,25 @@ struct Stats: AsyncParsableCommand {
         continue
       }
       if index > 0 { try Console.print("") }
-      try StatisticsPresentation(statistics: statistics, zone: zone).print()
+      try StatisticsPresentation(statistics: statistics, zone: zone, screen: screen).print()
+      if let start = question.start, !statistics.values.isEmpty {
+        let end = min(question.end ?? question.now, question.now)
+        if start < end {
+          try await DayComparison(type: type, question: question).print(start..<end, before: nil, in: store)
+        }
+      }
     }
+  }
+
+  private func compare(
+    _ type: SampleType, _ versus: PeriodArgument, _ store: HealthStore, _ question: Question
+  ) async throws {
+    let other = try question.range(of: versus)
+    let start = question.start ?? other.upperBound
+    let end = question.end ?? question.now
+    guard start < end else { throw ValidationError("Name days that are compared, such as `this month vs last month`.") }
+    if try selection.types.count > 1 { try Console.print(PlainText.escaped(type.shortName, limit: 100)) }
+    try await DayComparison(type: type, question: question).print(start..<end, before: other, in: store)
   }
 }
 

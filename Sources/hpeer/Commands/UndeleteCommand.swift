@@ -44,7 +44,7 @@ struct Undelete: AsyncParsableCommand {
     let period = try await period.period(in: store)
     try period.requireNoDoubt()
     let operation = RestoreOperation(
-      period.filter(selection.set, sources), from: try await ImportFile.recognised(at: file),
+      period.filter(selection.set, sources.set), from: try await ImportFile.recognised(at: file),
       named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
     let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
     let found = plan.entries

@@ -23,7 +23,7 @@ struct UnpairCommand: AsyncParsableCommand {
     let home = common.homeDirectory
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
-    let server = try await registry.server(matching: name)
+    let server = try await server(in: registry)
     let shown = PlainText.escaped(server.name)
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let local = LocalPeer(store: try home.createStore(), registry: registry, identity: identity)
@@ -32,5 +32,19 @@ struct UnpairCommand: AsyncParsableCommand {
       Console.warn("\(shown) could not be told: \(ErrorText.sentence(error))\(advice)")
     }
     Console.say("No longer paired with \(shown).")
+  }
+
+  /// Throws what to do instead where a machine of that name reads from this one.
+  private func server(in registry: PeerRegistry) async throws -> ServerRecord {
+    do {
+      return try await registry.server(matching: name)
+    } catch PeerRegistryError.notFound(let missing) {
+      guard let client = try? await registry.client(matching: name) else {
+        throw PeerRegistryError.notFound(missing)
+      }
+      let shown = PlainText.escaped(client.name, limit: 60)
+      throw CommandFailure(
+        .refused, "\(shown) reads from this machine, and is not pulled from: `hpeer revoke \(shown)` ends that.")
+    }
   }
 }

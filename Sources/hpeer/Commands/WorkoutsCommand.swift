@@ -20,6 +20,7 @@ struct Workouts: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var options: QuestionOptions
   @OptionGroup var output: TableOutput
+  @OptionGroup var screen: ScreenOption
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
@@ -32,6 +33,6 @@ struct Workouts: AsyncParsableCommand {
       return try Console.print(json: ["workouts": workouts.map { WorkoutObject($0, zone) }])
     }
     if output.csv { return try Console.print(WorkoutTable(workouts, question).rows) }
-    try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(workouts)
+    try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(workouts, screen)
   }
 }

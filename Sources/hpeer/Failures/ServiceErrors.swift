@@ -24,7 +24,7 @@ extension UserServiceError: WordedError {
     case .running(let process):
       "hpeer runs already for this record (process \(process)): end it first, so that the service can take its place."
     case .unusablePath(let path):
-      "No systemd unit can name \(PlainText.escaped(path)): move it to a path without control characters."
+      "No systemd unit can name \(PlainText.escaped(path, limit: 4_096)): move it to a path without control characters."
     case .unknownProgram: "The file of this program cannot be told from /proc/self/exe: is /proc mounted?"
     case .unwritable(let path, let reason): "\(path) cannot be written: \(reason)."
     case .refused(let command, let reason):

@@ -121,7 +121,8 @@ struct PairingDialogue {
   }
 
   @Sendable private static func ask(_ peer: String) async throws -> PairOperation.TypedCode? {
-    let text = try await Prompt.readSecret(prompt: "Code shown on \(PlainText.escaped(peer)): ")
+    // It is on a screen beside this one, and of use once.
+    let text = try await Prompt.readLine(prompt: "Code shown on \(PlainText.escaped(peer)): ")
     if text.utf8.count > 12, (try? PairOperation.invitation(among: [text])) != nil { return .text(text) }
     if let code = PairingCode(text) { return .digits(code) }
     Console.say(noCode(text))
@@ -132,7 +133,7 @@ struct PairingDialogue {
   private static func readCode(of name: String?, _ fromStandardInput: Bool) async throws -> String {
     if fromStandardInput { return try await firstLine() }
     let peer = name.map { PlainText.escaped($0) } ?? "the other machine"
-    return try await Prompt.readSecret(prompt: "Code shown on \(peer): ").trimmingCharacters(in: .whitespaces)
+    return try await Prompt.readLine(prompt: "Code shown on \(peer): ").trimmingCharacters(in: .whitespaces)
   }
 
   private static func firstLine() async throws -> String {

@@ -13,9 +13,8 @@ struct QuestionOptions: ParsableArguments {
 
   /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
   func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
-    try await sources.requireKnown(in: store)
     return try await Question(
-      dates: dates, zone: zone, sources: sources.set, units: units.choice, to: store, now: now)
+      dates: dates, zone: zone, sources: try await sources.known(in: store), units: units.choice, to: store, now: now)
   }
 }
 
@@ -98,6 +97,15 @@ struct Question {
 
   /// The same to the second.
   func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
+
+  /// The days that a person names beside those of the question. Throws where they are none.
+  func range(of period: PeriodArgument) throws -> Range<Timestamp> {
+    let reading = timeZone ?? home.timeZone
+    let bounds = period.bounds(in: reading, now: now)
+    let (start, end) = (bounds.start.start(in: reading, now: now), bounds.end.end(in: reading, now: now))
+    guard start < end else { throw ValidationError("These are no days.") }
+    return start..<end
+  }
 
   /// The date that it is now, in days since 1970-01-01.
   var today: Int { zone.dayNumber(at: now.seconds) }

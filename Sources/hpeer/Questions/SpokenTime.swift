@@ -49,7 +49,7 @@ enum SpokenTime {
   private static let commands: Set = [
     "chart", "coverage", "report", "show", "sleep", "stats", "summary", "workouts",
   ]
-  private static let dividing: Set = ["chart", "stats"]
+  private static let dividing: Set = ["chart", "sleep", "stats"]
   /// As many words as the longest period has.
   private static let longest = 3
 
@@ -60,6 +60,7 @@ enum SpokenTime {
     if dividing.contains(command), let place = by(words) {
       words.replaceSubrange(place...place + 1, with: ["--by", words[place + 1]])
     }
+    if command == "stats" { words = versus(words) }
     guard let range = period(words) else { return words }
     let text = words[range].joined(separator: " ")
     words.removeSubrange(range)
@@ -70,6 +71,24 @@ enum SpokenTime {
     words.indices.dropLast().first { index in
       words[index] == "by" && BucketSize(rawValue: words[index + 1]) != nil && isFree(index, words)
     }
+  }
+
+  /// `this month vs last month`, or short `this month vs last`.
+  private static func versus(_ words: [String]) -> [String] {
+    guard let place = words.firstIndex(where: { ["vs", "vs.", "versus"].contains($0.lowercased()) }),
+      place > 0, isFree(place, words)
+    else { return words }
+    for count in stride(from: min(longest, words.count - place - 1), through: 1, by: -1) {
+      let range = place + 1...place + count
+      var text = words[range].joined(separator: " ")
+      // What it is of is said before.
+      if ["last", "previous"].contains(text) { text = "last \(words[place - 1])" }
+      guard PeriodArgument(argument: text) != nil else { continue }
+      var words = words
+      words.removeSubrange(place...range.upperBound)
+      return words + ["--versus", text]
+    }
+    return words
   }
 
   private static func period(_ words: [String]) -> Range<Int>? {

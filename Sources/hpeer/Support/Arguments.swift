@@ -26,10 +26,26 @@ struct DateArgument: ExpressibleByArgument {
 extension PeerEndpoint {
   /// What `--host` was given; the default port where it names none.
   init(hostOption text: String) throws {
+    // As an address is copied from a browser.
+    let schemes = ["https://", "http://"]
+    var text = text
+    if let scheme = schemes.first(where: text.lowercased().hasPrefix) {
+      text = String(text.dropFirst(scheme.count).prefix { $0 != "/" })
+    }
     guard let endpoint = PeerEndpoint(text, defaultPort: Route.defaultPort) else {
       throw ValidationError("--host takes HOST or HOST:PORT.")
     }
     self = endpoint
+  }
+}
+
+extension PeerEndpoint {
+  /// A name that is an IP address or a URL, which no machine is called; `nil` for any other.
+  static func address(_ name: String) -> String? {
+    let host = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? name
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    let isIPv4 = numbers.count == 4 && numbers.allSatisfy { UInt8($0) != nil }
+    return isIPv4 || name.contains("://") || name.filter { $0 == ":" }.count > 1 ? name : nil
   }
 }
 

@@ -78,7 +78,12 @@ struct CommandWords {
   ) -> CommandFailure {
     let names = subcommands.map { $0._commandName }
     let command = (["hpeer"] + path).joined(separator: " ")
-    var similar = SimilarNames.suggestions(for: word, among: names).map { "`\(command) \($0)`" }
+    var similar = path.isEmpty ? CommandMeaning.commands(for: word).map { "`hpeer \($0)`" } : []
+    // Letters say little of a short word, and nobody is led to what closes or deletes.
+    if similar.isEmpty, word.utf8.count > 4 {
+      similar = SimilarNames.suggestions(for: word, among: names.filter { !CommandMeaning.drastic.contains($0) })
+        .map { "`\(command) \($0)`" }
+    }
     // `hpeer destination sync` for `hpeer sync`.
     if root.configuration.subcommands.contains(where: { $0._commandName == word }) {
       similar.insert("`hpeer \(word)`", at: 0)

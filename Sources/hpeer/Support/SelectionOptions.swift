@@ -41,11 +41,21 @@ struct SourceOptions: ParsableArguments {
   /// `nil` where none was named, which means all.
   var set: Set<String>? { names.isEmpty ? nil : Set(names) }
 
-  /// Throws where one of them has never had a sample here: a name that is mistyped must not read like one without samples.
-  func requireKnown(in store: HealthStore) async throws {
-    guard let set else { return }
+  var isGiven: Bool { !names.isEmpty }
+
+  /// The names as the store has them, whatever their case here; `nil` where none was given. Throws where one of them has never
+  /// had a sample here: a name that is mistyped must not read like one without samples.
+  func known(in store: HealthStore) async throws -> Set<String>? {
+    guard let set else { return nil }
     let known = try await store.samples.sourceNames()
-    guard let unknown = set.subtracting(known).min() else { return }
+    var found: Set<String> = []
+    var unknowns: [String] = []
+    for name in set {
+      let alike = known.contains(name) ? [name] : known.filter { $0.lowercased() == name.lowercased() }
+      if alike.isEmpty { unknowns.append(name) }
+      found.formUnion(alike)
+    }
+    guard let unknown = unknowns.min() else { return found }
     let names = known.sorted().prefix(20).map { "\"\(PlainText.escaped($0, limit: 60))\"" }
     throw ValidationError(
       "No sample here is of a source called \"\(PlainText.escaped(unknown, limit: 60))\": "
@@ -151,8 +161,10 @@ struct Period {
   }
 
   /// What starts in this time, of these types and sources.
-  func filter(_ types: Set<SampleType>?, _ sources: SourceOptions) -> SampleFilter {
-    SampleFilter(types: types, earliest: start, end: end, sources: sources.set)
+  ///
+  /// - Parameter sources: names; `nil` for all.
+  func filter(_ types: Set<SampleType>?, _ sources: Set<String>?) -> SampleFilter {
+    SampleFilter(types: types, earliest: start, end: end, sources: sources)
   }
 
   /// All of time where neither end is given.

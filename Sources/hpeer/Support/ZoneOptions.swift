@@ -71,9 +71,22 @@ struct ZoneArgument: ExpressibleByArgument {
   /// Foundation takes more than the names of zones, such as three letters that mean other zones elsewhere.
   private static func name(of text: String) -> String? {
     if ["utc", "gmt", "etc/utc"].contains(text.lowercased()) { return "UTC" }
-    return TimeZone.knownTimeZoneIdentifiers.first { $0.lowercased() == text.lowercased() }
-      ?? (text.contains("/") ? text : nil)
+    let zones = TimeZone.knownTimeZoneIdentifiers
+    if let zone = zones.first(where: { $0.lowercased() == text.lowercased() }) { return zone }
+    if let zone = abbreviated[text.uppercased()] { return zone }
+    // A place alone, where only one zone is called after it: `Berlin`, `new york`.
+    let place = text.lowercased().replacing(" ", with: "_")
+    let places = zones.filter { $0.split(separator: "/").last?.lowercased() == place }
+    return places.count == 1 ? places[0] : text.contains("/") ? text : nil
   }
+
+  /// Names that mean one zone wherever they are said.
+  private static let abbreviated = [
+    "CET": "Europe/Brussels", "CEST": "Europe/Brussels", "MEZ": "Europe/Berlin", "MESZ": "Europe/Berlin",
+    "WET": "Europe/Lisbon", "EET": "Europe/Athens", "EEST": "Europe/Athens", "JST": "Asia/Tokyo",
+    "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "NZST": "Pacific/Auckland", "NZDT": "Pacific/Auckland",
+    "HKT": "Asia/Hong_Kong", "SGT": "Asia/Singapore",
+  ]
 }
 
 /// An offset from UTC: `+02:00`, `-0530`, `Z`.
