@@ -61,7 +61,9 @@ struct Hpeer: AsyncParsableCommand {
     StandardStream.prepareAll()
     var running: (any ParsableCommand.Type)?
     do {
-      let words = try CommandWords(Array(CommandLine.arguments.dropFirst()), for: Self.self)
+      let given = Array(CommandLine.arguments.dropFirst())
+      if try await FirstScreen.answers(given) { return }
+      let words = try CommandWords(given, for: Self.self)
       var command = try await asyncParseAsRoot(try CommandSettings.arranged(words))
       running = type(of: command)
       if var command = command as? any AsyncParsableCommand {

@@ -34,7 +34,8 @@ struct BackupKeyOptions: ParsableArguments {
     } catch let error as SystemError where error.path == path {
       throw CommandFailure(
         .badInput,
-        "\(PlainText.escaped(path, limit: 4_096)) cannot be read (\(error.reason)): name a file that `hpeer backup` has written.")
+        "\(PlainText.escaped(path, limit: 4_096)) cannot be read (\(error.reason)): name a file that `hpeer backup` has written."
+      )
     }
   }
 }
@@ -44,7 +45,8 @@ enum BackupSecrets {
   static func passphrase(in path: String) throws -> String {
     let line = try text(of: path).utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.isEmpty else {
-      throw CommandFailure(.usage, "\(PlainText.escaped(path, limit: 4_096)) has no passphrase: its first line must be one.")
+      throw CommandFailure(
+        .usage, "\(PlainText.escaped(path, limit: 4_096)) has no passphrase: its first line must be one.")
     }
     return String(decoding: line, as: UTF8.self)
   }
@@ -60,7 +62,8 @@ enum BackupSecrets {
       if try await Prompt.readSecret(prompt: "The same again: ") == passphrase { return passphrase }
       Console.say("The two are not the same.")
     }
-    throw CommandFailure(.usage, "There is no passphrase, so nothing was written: run this again, or give a --recipient.")
+    throw CommandFailure(
+      .usage, "There is no passphrase, so nothing was written: run this again, or give a --recipient.")
   }
 
   private static let shortest = 10
@@ -71,7 +74,8 @@ enum BackupSecrets {
       return "An empty passphrase protects nothing: give one, a --recipient, or --unencrypted for the record alone."
     }
     guard passphrase.count >= shortest, Set(passphrase).count >= shortest / 2 else {
-      return "Whoever finds the file can try passphrases for years: take at least \(shortest) characters, such as four words."
+      return
+        "Whoever finds the file can try passphrases for years: take at least \(shortest) characters, such as four words."
     }
     return nil
   }

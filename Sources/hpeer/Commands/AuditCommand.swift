@@ -12,7 +12,9 @@ struct Audit: AsyncParsableCommand {
     discussion: """
       Examples:
         hpeer audit
-        hpeer audit --from 2024-06-15 --json
+        hpeer audit today
+        hpeer audit --peer laptop
+        hpeer audit --event data.read,export --from 2024-06-15 --json
         hpeer audit --follow
         hpeer audit verify
         hpeer audit prune --older-than 90
@@ -22,17 +24,46 @@ struct Audit: AsyncParsableCommand {
 }
 
 struct AuditShow: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "show", abstract: "Print the log, oldest first.")
+  static let configuration = CommandConfiguration(
+    commandName: "show", abstract: "Print the log, oldest first; on a terminal in words.")
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var period: PeriodOptions
   @Flag(name: .shortAndLong, help: "Go on printing what happens, until Ctrl-C.")
   var follow = false
+  @Option(help: ArgumentHelp("Only what this machine, app or destination did.", valueName: "name"))
+  var peer: String?
+  @Option(help: ArgumentHelp("Only these events, such as data.read, comma-separated.", valueName: "events"))
+  var event: String?
+  @Flag(help: "Print events with all their details, also on a terminal.")
+  var raw = false
   @Flag(help: "Print each event as a JSON object on a line of its own.")
   var json = false
 
   func validate() throws {
     if follow, period.dates.hasEnd { throw ValidationError("--follow goes on, so it takes no --to.") }
+    let known = Set(AuditEvent.Name.allCases.map(\.rawValue))
+    if let unknown = events?.subtracting(known).min() {
+      let similar = SimilarNames.suggestions(for: unknown, among: known.sorted())
+      throw ValidationError(
+        "There is no event called \(PlainText.escaped(unknown, limit: 60))"
+          + (similar.isEmpty ? "." : "; did you mean \(similar.joined(separator: " or "))?"))
+    }
+  }
+
+  private var events: Set<String>? {
+    event.map { Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }) }
+  }
+
+  /// Whether an event is asked for.
+  private func isWanted(_ record: AuditRecord, _ range: Range<Timestamp>) -> Bool {
+    guard range.contains(record.time), events?.contains(record.event) ?? true else { return false }
+    guard let peer else { return true }
+    return ["peer", "id", "sender", "destination", "automation", "name"].contains { key in
+      record.detail[key].map { value in
+        value.lowercased() == peer.lowercased() || key == "id" && peer.count > 3 && value.hasPrefix(peer.lowercased())
+      } ?? false
+    }
   }
 
   private struct Entry: Encodable {
@@ -54,21 +85,27 @@ struct AuditShow: AsyncParsableCommand {
 
   private func show(_ store: HealthStore) async throws {
     let period = try period.period
-    var last: Int64 = 0
+    var (last, hasPrinted) = (Int64(0), false)
     while true {
       let (records, open) = try await store.audit.log(after: last, since: period.start)
-      for record in records where period.range.contains(record.time) { try print(record) }
-      if records.isEmpty, !follow {
-        for record in open where period.range.contains(record.time) { try print(record) }
+      for record in records + (records.isEmpty && !follow ? open : []) where isWanted(record, period.range) {
+        try print(record, in: period.zone)
+        hasPrinted = true
       }
       last = records.last?.id ?? last
       if !records.isEmpty { continue }
-      if !follow { return }
+      if !follow {
+        if !hasPrinted { Console.say("The log has nothing of that.") }
+        return
+      }
       try await Task.sleep(for: .milliseconds(500))
     }
   }
 
-  private func print(_ record: AuditRecord) throws {
+  private func print(_ record: AuditRecord, in zone: TimeZone) throws {
+    if !raw, !json, Console.capabilities.isTerminal(.output) {
+      return try Console.print("\(AuditSentence.time(record.time, in: zone))  \(AuditSentence(record).text)")
+    }
     var detail = record.detail
     detail[AuditRead.timesKey] = nil
     if json {
@@ -80,7 +117,7 @@ struct AuditShow: AsyncParsableCommand {
     var words = detail.sorted { $0.key < $1.key }
       .map { "\($0.key)=\(Self.quoted($0.key == "id" ? String($0.value.prefix(8)) : $0.value))" }
     if record.times > 1 { words.append(HumanFormat.count(record.times, "time")) }
-    let time = period.zone.seconds(record.time)
+    let time = Timestamp(seconds: record.time.seconds).iso8601(in: zone)
     let event = record.event.padding(toLength: 18, withPad: " ", startingAt: 0)
     try Console.print("\(time)  \(event) \(words.joined(separator: " "))")
   }

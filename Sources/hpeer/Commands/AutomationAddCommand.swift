@@ -28,8 +28,8 @@ struct AutomationAdd: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "What it is called here.")
-  var name: String
+  @Argument(help: "What it is called here; asked for where it is left out.")
+  var name: String?
   @Option(help: "What it waits for, of `hpeer automation kinds`.")
   var when: String?
   @Option(name: .customLong("do"), help: "What it does then, of `hpeer automation kinds`.")
@@ -41,11 +41,9 @@ struct AutomationAdd: AsyncParsableCommand {
   var settings: [SettingAssignment] = []
 
   func run() async throws {
-    guard DestinationSection.isName(name) else {
-      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
-    }
     let home = common.homeDirectory
     let file = try home.settings()
+    let name = try await chosenName()
     let known = try Automation.all(in: file)
     guard !known.contains(where: { $0.name == name }) else {
       throw ValidationError("There is an automation called \(name) already: give this one another name.")
@@ -74,6 +72,26 @@ struct AutomationAdd: AsyncParsableCommand {
     )
   }
 
+  private func chosenName() async throws -> String {
+    var text = name
+    if text == nil {
+      guard Console.isInteractive else {
+        let lines =
+          [("--when", AutomationTrigger.Kind.allCases.map { ($0.rawValue, $0.summary) })]
+          + [("--do", AutomationAction.Kind.allCases.map { ($0.rawValue, $0.summary) })]
+        let kinds = lines.map { option, kinds in
+          "\(option)\n" + kinds.map { "  \($0): \($1)" }.joined(separator: "\n")
+        }
+        throw ValidationError("Give it a name, and say when it does what:\n\(kinds.joined(separator: "\n"))")
+      }
+      text = try await Prompt.readLine(prompt: "name: ").trimmingCharacters(in: .whitespaces)
+    }
+    guard let text, DestinationSection.isName(text) else {
+      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
+    }
+    return text
+  }
+
   private func kind<Kind: RawRepresentable & Sendable>(
     _ given: String?, _ option: String, _ all: [Kind], summary: (Kind) -> String
   ) async throws -> Kind where Kind.RawValue == String {
@@ -84,7 +102,10 @@ struct AutomationAdd: AsyncParsableCommand {
         throw ValidationError("Give --\(option): one of \(names.joined(separator: ", ")).")
       }
       for kind in all { Console.say("  \(kind.rawValue): \(summary(kind))") }
-      text = try await Prompt.readLine(prompt: "\(option): ")
+      repeat {
+        text = try await Prompt.readLine(prompt: "\(option): ").trimmingCharacters(in: .whitespaces)
+        if text == "" { break }
+      } while text.flatMap(Kind.init(rawValue:)) == nil
     }
     guard let text, let kind = Kind(rawValue: text) else {
       let similar = SimilarNames.suggestions(for: text ?? "", among: names)

@@ -113,7 +113,8 @@ struct BackupCreate: AsyncParsableCommand {
     let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
     guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
       throw CommandFailure(
-        .other, "There is no folder \(PlainText.escaped(folder, limit: 4_096)) for the backup: make it, or name another.")
+        .other,
+        "There is no folder \(PlainText.escaped(folder, limit: 4_096)) for the backup: make it, or name another.")
     }
   }
 

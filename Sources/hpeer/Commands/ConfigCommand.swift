@@ -73,7 +73,8 @@ struct ConfigCheck: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     guard PrivateFile.exists(home.settingsPath) else {
-      return Console.say("There is no \(PlainText.escaped(home.settingsPath, limit: 4_096)): everything is as it is built in.")
+      return Console.say(
+        "There is no \(PlainText.escaped(home.settingsPath, limit: 4_096)): everything is as it is built in.")
     }
     let file = try home.settings()
     let automations = try Automation.all(in: file)

@@ -22,8 +22,10 @@ struct DestinationAdd: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "What kind it is, of `hpeer destination kinds`.", completion: .destinationKinds)
-  var kind: String
+  @Argument(
+    help: "What kind it is, of `hpeer destination kinds`; asked for where it is left out.",
+    completion: .destinationKinds)
+  var kind: String?
   @Argument(help: "What it is called here; its kind by default.")
   var name: String?
   @Option(
@@ -45,8 +47,27 @@ struct DestinationAdd: AsyncParsableCommand {
           ? ": there are \(names.joined(separator: ", "))." : "; did you mean \(similar.joined(separator: " or "))?"))
   }
 
+  /// The kind that was named, or that a person chooses from a list.
+  private func chosenKind() async throws -> any Destination.Type {
+    if let kind { return try Self.kind(kind) }
+    let kinds = DestinationKinds.all.map { "  \($0.description.kind.rawValue): \($0.description.summary)" }
+    guard Console.isInteractive else {
+      throw ValidationError("Name the kind of destination:\n\(kinds.joined(separator: "\n"))")
+    }
+    for line in kinds { Console.say(line) }
+    while true {
+      let text = try await Prompt.readLine(prompt: "kind: ").trimmingCharacters(in: .whitespaces)
+      do {
+        return try Self.kind(text)
+      } catch {
+        if text.isEmpty { throw error }
+        Console.say(ErrorText.of(error))
+      }
+    }
+  }
+
   func run() async throws {
-    let kind = try Self.kind(kind)
+    let kind = try await chosenKind()
     let description = kind.description
     let name = name ?? description.kind.rawValue
     guard DestinationSection.isName(name) else {

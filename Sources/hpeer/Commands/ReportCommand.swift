@@ -63,7 +63,8 @@ struct ReportCommand: AsyncParsableCommand {
     if summary.isEmpty { Console.warn("there is no sample of this time, so the report is empty.") }
     if isFile {
       Console.say(
-        "Report of \(CalendarDay(first).text) to \(CalendarDay(last).text) written to \(PlainText.escaped(output, limit: 4_096)).")
+        "Report of \(CalendarDay(first).text) to \(CalendarDay(last).text) written to \(PlainText.escaped(output, limit: 4_096))."
+      )
     }
   }
 }

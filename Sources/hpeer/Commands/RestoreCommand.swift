@@ -107,7 +107,9 @@ struct RestoreCommand: AsyncParsableCommand {
     } else {
       Console.say("This machine has its own identity: pair it with the others (`hpeer pair`).")
     }
-    for folder in result.keptIn { Console.say("What was here before is in \(PlainText.escaped(folder, limit: 4_096)).") }
+    for folder in result.keptIn {
+      Console.say("What was here before is in \(PlainText.escaped(folder, limit: 4_096)).")
+    }
     if !result.redelivered.isEmpty {
       let names = result.redelivered.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", ")
       Console.say(

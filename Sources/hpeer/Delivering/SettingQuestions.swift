@@ -25,18 +25,47 @@ enum SettingQuestions {
         "It needs \(missing.map { "--set \($0.key)=…" }.joined(separator: " ")): \(missing.map(\.help).joined(separator: " "))"
       )
     }
-    for field in missing where field.kind != .secret {
-      Console.say(field.help)
-      let usual = field.defaultValue.map { " [\($0)]" } ?? ""
-      let text = try await Prompt.readLine(prompt: "\(field.key)\(usual): ")
-      if text.isEmpty, field.defaultValue != nil { continue }
-      guard let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else { continue }
-      values += try SettingAssignment.values([assignment], of: fields)
+    let open = missing.filter { $0.kind != .secret }
+    let known = values
+    for attempt in 1... {
+      values = known
+      for field in open { values += try await answer(to: field, of: fields) }
+      do {
+        try judge(values)
+        break
+      } catch {
+        // What was typed may be wrong: on a terminal it is asked for again.
+        guard !open.isEmpty, attempt < mostAttempts else { throw error }
+        Console.say(ErrorText.of(error))
+      }
     }
-    try judge(values)
     for field in missing where field.kind == .secret {
       Console.say(field.help)
       if let value = try await secret(field) { values.append((field.key, value)) }
     }
+  }
+
+  private static let mostAttempts = 5
+
+  /// Asks until what is typed is a value of the setting; empty where its default is taken.
+  private static func answer(
+    to field: SettingField, of fields: [SettingField]
+  ) async throws -> [(key: String, value: DestinationSettings.Value)] {
+    Console.say(field.help)
+    let usual = field.defaultValue.map { " [\($0)]" } ?? ""
+    for attempt in 1... {
+      let text = try await Prompt.readLine(prompt: "\(field.key)\(usual): ")
+      if text.isEmpty, field.defaultValue != nil || !field.isRequired { return [] }
+      do {
+        guard !text.isEmpty, let assignment = SettingAssignment(argument: "\(field.key)=\(text)") else {
+          throw ValidationError("\(field.key) is needed.")
+        }
+        return try SettingAssignment.values([assignment], of: fields)
+      } catch {
+        guard attempt < mostAttempts else { throw error }
+        Console.say(ErrorText.of(error))
+      }
+    }
+    return []
   }
 }

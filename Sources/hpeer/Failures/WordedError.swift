@@ -183,10 +183,21 @@ extension ServeLockError: WordedError {
 }
 
 extension StatisticsError: WordedError {
+  /// What has the numbers of types that are made of several.
+  private static let instead = [
+    "bloodPressure": "`hpeer stats bloodPressureSystolic bloodPressureDiastolic` has its two numbers",
+    "sleepAnalysis": "`hpeer sleep` has nights, and `hpeer sleep --by month` their means",
+    "workout": "`hpeer workouts` lists them with their totals",
+    "activitySummary": "`hpeer summary` has the rings of a day",
+    "electrocardiogram": "`hpeer report` draws them",
+  ]
+
   var status: ExitStatus { .usage }
 
   var sentence: String {
     switch self {
+    case .noQuantity(let type) where Self.instead[type.shortName] != nil:
+      "Samples of \(type.shortName) have no single number: \(Self.instead[type.shortName] ?? "")."
     case .noQuantity(let type):
       "Samples of \(type.shortName) have no numbers to add up or to average; `hpeer show \(type.shortName)` prints them."
     case .tooManyBuckets:

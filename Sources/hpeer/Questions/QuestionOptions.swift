@@ -13,7 +13,7 @@ struct QuestionOptions: ParsableArguments {
 
   /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
   func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
-    return try await Question(
+    try await Question(
       dates: dates, zone: zone, sources: try await sources.known(in: store), units: units.choice, to: store, now: now)
   }
 }

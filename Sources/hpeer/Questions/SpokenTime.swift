@@ -47,7 +47,7 @@ struct TimeLocale {
 enum SpokenTime {
   /// Commands that ask about a stretch of time; those of them that divide it.
   private static let commands: Set = [
-    "chart", "coverage", "report", "show", "sleep", "stats", "summary", "workouts",
+    "audit", "chart", "coverage", "export", "latest", "report", "show", "sleep", "stats", "summary", "workouts",
   ]
   private static let dividing: Set = ["chart", "sleep", "stats"]
   /// As many words as the longest period has.

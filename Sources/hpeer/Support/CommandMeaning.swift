@@ -3,7 +3,7 @@ import HealthModel
 /// What people may mean by words that are no commands.
 enum CommandMeaning {
   /// Commands that close or delete something: nobody is led to them by a word that is something else.
-  static let drastic: Set = ["delete", "lock", "prune", "remove", "restore", "revoke", "undelete", "unpair"]
+  static let drastic: Set = ["delete", "lock", "remove", "restore", "revoke", "undelete", "unpair"]
 
   private static let meanings: [String: [String]] = [
     "share": ["serve"], "start": ["serve", "run"], "listen": ["serve"], "advertise": ["serve"],
@@ -30,6 +30,7 @@ enum CommandMeaning {
     // A type alone is asked for its numbers.
     guard let type = TypeWords.types(word, held: []).first else { return [] }
     let name = type.shortName
-    return SampleTypeCatalogue.healthKit[type]?.aggregation == nil ? ["show \(name)"] : ["stats \(name)", "latest \(name)"]
+    return SampleTypeCatalogue.healthKit[type]?.aggregation == nil
+      ? ["show \(name)"] : ["stats \(name)", "latest \(name)"]
   }
 }

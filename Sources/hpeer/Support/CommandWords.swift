@@ -79,8 +79,8 @@ struct CommandWords {
     let names = subcommands.map { $0._commandName }
     let command = (["hpeer"] + path).joined(separator: " ")
     var similar = path.isEmpty ? CommandMeaning.commands(for: word).map { "`hpeer \($0)`" } : []
-    // Letters say little of a short word, and nobody is led to what closes or deletes.
-    if similar.isEmpty, word.utf8.count > 4 {
+    // Nobody is led to what closes or deletes.
+    if similar.isEmpty {
       similar = SimilarNames.suggestions(for: word, among: names.filter { !CommandMeaning.drastic.contains($0) })
         .map { "`\(command) \($0)`" }
     }
