@@ -11,6 +11,9 @@ struct PortCheck: Check {
   /// 0, or an `errno` value.
   var connect: @Sendable (IPv4Address, UInt16) -> Int32 = { SocketProbe.connect(to: $0, port: $1) }
 
+  /// Whose server it is.
+  var user = geteuid()
+
   init(subject: Subject, machine: Machine) {
     self.subject = subject
     self.machine = machine
@@ -24,13 +27,16 @@ struct PortCheck: Check {
     let listening = machine.sockets("tcp").filter(\.isListening)
     guard let process = server(subject.home, machine) else { return [withoutServer(listening)] }
     let owners = machine.owners(Set(listening.map(\.inode)))
-    let own = listening.filter { owners[$0.inode]?.pid == process.pid }
+    // The server keeps its memory private, and with it from its own user which sockets are its.
+    let hidden = listening.filter { owners[$0.inode] == nil && $0.user == user }
+    let visible = listening.filter { owners[$0.inode]?.pid == process.pid }
+    let own = visible.isEmpty ? hidden : visible
     guard let socket = own.first(where: { $0.port == subject.port }) ?? own.first else {
       return [
         Finding(
           .warning, "port.silent",
           "`hpeer serve` runs (process \(process.pid)), but listens on no port that can be seen",
-          remedy: "if it goes on: stop it and start it again")
+          remedy: "`hpeer status` asks it; if it does not answer: stop it and start it again")
       ]
     }
     return [reachability(socket, process)]

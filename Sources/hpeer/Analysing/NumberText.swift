@@ -22,7 +22,12 @@ struct NumberText {
   /// The same with its unit: `6,700`, `72.4 kg`, `98 %`.
   func withUnit(_ value: Double) -> String {
     guard let unit, unit != "count", unit != "%" else { return number(value) }
-    return "\(number(value)) \(PlainText.escaped(unit, limit: 40))"
+    return "\(number(value)) \(Self.name(of: unit))"
+  }
+
+  /// A unit as people write it.
+  static func name(of unit: String) -> String {
+    ["degC": "°C", "degF": "°F", "dBASPL": "dB", "dBHL": "dB"][unit] ?? PlainText.escaped(unit, limit: 40)
   }
 
   /// Less than 1 keeps three significant digits, whatever `digits` says: 0.025 IU and 2.4 µg are not nothing.

@@ -21,7 +21,8 @@ struct Import: AsyncParsableCommand {
       AWS_ACCESS_KEY_ID, ~/.aws/credentials), or such a WebDAV server, as webdavs://HOST/PATH (WEBDAV_USERNAME, \
       WEBDAV_PASSWORD). What it is, its content tells. \
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
-      all are read, if they are of one person.
+      all are read, if they are of one person. Several files, and the zip files of a folder, are read one after the other, \
+      the oldest first.
 
       What is of another person than the store, by date of birth, sex or blood type, is refused unless somebody says, \
       on a terminal or with --merge-person, that it is the same person's.
@@ -37,6 +38,7 @@ struct Import: AsyncParsableCommand {
 
       Examples:
         hpeer import ~/Downloads/export.zip
+        hpeer import ~/Downloads/export*.zip
         hpeer import --snapshot --dry-run export.zip
         hpeer import --json apple_health_export/
         hpeer import --undo --dry-run
@@ -79,7 +81,9 @@ struct Import: AsyncParsableCommand {
       webdavs://HOST/PATH, or - for standard input.
       """,
     completion: .file())
-  var path: String?
+  var paths: [String] = []
+
+  private var path: String? { paths.first }
 
   func validate() throws {
     if force, !snapshot { throw ValidationError("--force means something only with --snapshot.") }
@@ -89,6 +93,10 @@ struct Import: AsyncParsableCommand {
       }
     } else if path == nil {
       throw ValidationError("Missing expected argument '<path>'")
+    } else if paths.count > 1 {
+      guard !snapshot, !paths.contains("-") else {
+        throw ValidationError("--snapshot and standard input are of one export: give one path.")
+      }
     }
   }
 
@@ -98,6 +106,7 @@ struct Import: AsyncParsableCommand {
         .run(json: output.json)
     }
     ProcessMemory.returnLargeBlocks()
+    if paths.count > 1 { return try await run(each: paths) }
     if DayFilesDownload.isAddress(path) {
       return try await run(download: try DayFilesDownload(address: path), path)
     }
@@ -105,9 +114,44 @@ struct Import: AsyncParsableCommand {
     let input = path == "-" ? try await spooled() : nil
     do {
       try await run(input?.path ?? path)
+    } catch ImportError.onlyZipFiles(let folder, _) where !snapshot {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
+        $0.lowercased().hasSuffix(".zip")
+      }
+      try await run(each: names.map { "\(folder)/\($0)" })
     } catch let error as ImportError {
+      if case .notAnExport(let file, _) = error, Self.isEncrypted(file) {
+        throw CommandFailure(
+          .badInput,
+          "\(PlainText.escaped(path, limit: 4_096)) is an encrypted backup: `hpeer restore \(ShellWord.quoted(path))` puts it back."
+        )
+      }
       throw input?.naming(error) ?? error
     }
+  }
+
+  /// One after the other, the oldest first.
+  private func run(each paths: [String]) async throws {
+    let dated = paths.map { path in
+      let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
+      return (path: path, changed: changed ?? .distantFuture)
+    }
+    for (index, file) in dated.sorted(by: { ($0.changed, $0.path) < ($1.changed, $1.path) }).enumerated() {
+      Console.say(
+        "\(index + 1) of \(paths.count): \(PlainText.escaped(URL(fileURLWithPath: file.path).lastPathComponent, limit: 200))"
+      )
+      var one = self
+      one.paths = [file.path]
+      try await one.run()
+    }
+  }
+
+  /// Whether a file is one of age's.
+  private static func isEncrypted(_ path: String) -> Bool {
+    guard let handle = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? handle.close() }
+    let head = (try? handle.read(upToCount: 32)) ?? Data()
+    return ["age-encryption.org/", "-----BEGIN AGE"].contains { head.starts(with: Data($0.utf8)) }
   }
 
   private func run(_ path: String) async throws {

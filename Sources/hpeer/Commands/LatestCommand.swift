@@ -25,8 +25,10 @@ struct Latest: AsyncParsableCommand {
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180).")
   var csv = false
+  @OptionGroup var spreadsheet: SpreadsheetOption
 
   func validate() throws {
+    if spreadsheet.locale != nil, !csv { throw ValidationError("--locale goes with --csv.") }
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
   }
 
@@ -40,7 +42,7 @@ struct Latest: AsyncParsableCommand {
         try Console.print(json: sample)
         continue
       }
-      let value = SampleText(units: csv ? question.units : question.unitsForPeople).of(
+      let value = SampleText(units: csv ? question.units : question.unitsForPeople, isExact: csv).of(
         sample, members: try await store.members(of: sample))
       if csv {
         rows.append([
@@ -49,14 +51,14 @@ struct Latest: AsyncParsableCommand {
         continue
       }
       var when = question.seconds(sample.start)
-      if try selection.types.isEmpty { when += ", \(Self.age(of: sample))" }
+      when += ", \(Self.age(of: sample))"
       // What is true of the person has no time.
       if case .characteristic = sample.payload { when = "-" }
       table.append([
         .init(type.shortName), .init(value), .init(when), .init(sample.source.name),
       ])
     }
-    if csv { return try Console.print(rows) }
+    if csv { return try spreadsheet.print(rows) }
     if !table.isEmpty { try Console.print(table) }
   }
 

@@ -18,6 +18,7 @@ struct Show: AsyncParsableCommand {
         hpeer show stepCount --from 2024-06-15T10:00 --zone Europe/Berlin
         hpeer show bodyMass --units lb --source Scale
         hpeer show stepCount --json --limit 0
+        hpeer show stepCount --csv --limit 0 > steps.csv
       """)
 
   @OptionGroup var common: CommonOptions
@@ -27,9 +28,14 @@ struct Show: AsyncParsableCommand {
   var limit = 20
   @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false
+  @Flag(help: "Print one table as CSV (RFC 4180), each sample in its own unit.")
+  var csv = false
+  @OptionGroup var spreadsheet: SpreadsheetOption
 
   func validate() throws {
     try selection.requireOne()
+    if spreadsheet.locale != nil, !csv { throw ValidationError("--locale goes with --csv.") }
+    if json, csv { throw ValidationError("Give --json or --csv, not both.") }
     if limit < 0 { throw ValidationError("--limit takes a number from 0.") }
   }
 
@@ -38,7 +44,30 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
-    for type in try selection.types { try await print(type, from: store, question) }
+    if csv { try spreadsheet.print(CSVRows(columns: Self.columns)) }
+    for (index, type) in try selection.types.enumerated() {
+      // Programs that read lines get nothing but those.
+      if !json, !csv, Console.capabilities.isTerminal(.output) {
+        if index > 0 { try Console.print("") }
+        try Console.print("\(PlainText.escaped(type.shortName, limit: 100)), newest first, \(question.zone.name)")
+      }
+      try await print(type, from: store, question)
+    }
+  }
+
+  private static let columns = ["type", "start", "end", "value", "unit", "text", "source"]
+
+  private func row(_ sample: Sample, members: [Sample], _ question: Question) -> [String?] {
+    var (value, unit): (String?, String?) = (nil, nil)
+    switch sample.payload {
+    case .quantity(let quantity): (value, unit) = ("\(quantity.value)", quantity.unit)
+    case .category(let category): value = "\(category.value)"
+    default: break
+    }
+    return [
+      sample.type.shortName, question.text(sample.start), question.text(sample.end), value, unit,
+      value != nil && unit != nil ? nil : SampleText(isExact: true).of(sample, members: members), sample.source.name,
+    ]
   }
 
   private func print(_ type: SampleType, from store: HealthStore, _ question: Question) async throws {
@@ -58,9 +87,16 @@ struct Show: AsyncParsableCommand {
   private func print(_ sample: Sample, from store: HealthStore, _ question: Question) async throws {
     if json { return try Console.print(json: sample) }
     let members = try await store.members(of: sample)
+    if csv {
+      var rows = CSVRows()
+      rows.append(row(sample, members: members, question))
+      return try spreadsheet.print(rows)
+    }
     // What is true of the person has no time.
+    let isTerminal = Console.capabilities.isTerminal(.output)
     var times = [sample.start, sample.end].map(question.text)
     if case .characteristic = sample.payload { times = ["-", "-"] }
+    if isTerminal, times[0] == times[1] { times.removeLast() }
     let words =
       times + [
         SampleText(units: question.unitsForPeople).of(sample, members: members), PlainText.escaped(sample.source.name),

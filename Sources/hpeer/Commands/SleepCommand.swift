@@ -44,7 +44,7 @@ struct SleepCommand: AsyncParsableCommand {
     let all = try await query.run(on: store)
     let nights = all.filter { night in days.first.map { night.day >= $0 } ?? true }
     if output.json { return try Console.print(json: SleepObject(nights, zone)) }
-    if output.csv { return try Console.print(SleepTable(nights, zone).rows) }
+    if output.csv { return try output.spreadsheet.print(SleepTable(nights, zone).rows) }
     let presentation = SleepPresentation(
       nights: nights, before: all.filter { night in days.first.map { night.day < $0 } ?? false }, zone: zone)
     if let by { return try presentation.print(by: by) }

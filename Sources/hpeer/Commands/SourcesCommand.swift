@@ -92,7 +92,7 @@ struct Sources: AsyncParsableCommand {
           question.text(entry.last),
         ])
       }
-      return try Console.print(rows)
+      return try output.spreadsheet.print(rows)
     }
     guard !entries.isEmpty else {
       Console.say(type.map { "No sample of \(PlainText.escaped($0.shortName, limit: 100))." } ?? "The store is empty.")

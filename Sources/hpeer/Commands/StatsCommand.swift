@@ -46,11 +46,13 @@ struct Stats: AsyncParsableCommand {
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded, a row for each bucket of each type.")
   var csv = false
+  @OptionGroup var spreadsheet: SpreadsheetOption
   @OptionGroup var screen: ScreenOption
 
   func validate() throws {
     try selection.requireOne()
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+    if spreadsheet.locale != nil, !csv { throw ValidationError("--locale goes with --csv.") }
     if fill != nil, !json, !csv { throw ValidationError("--fill is for --json and --csv.") }
     if versus != nil, json || csv { throw ValidationError("--versus prints one line, neither --json nor --csv.") }
   }
@@ -65,7 +67,7 @@ struct Stats: AsyncParsableCommand {
     question.readings = strictness.readings
     try await NumbersUpdate.run(on: store)
     let (zone, rollups) = (question.zone, Rollups(of: store))
-    if csv { try OutputWriter.standardOutput.write(StatisticsTable.header) }
+    if csv { try spreadsheet.print(StatisticsTable.header) }
     for (index, type) in try selection.types.enumerated() {
       if let versus {
         try await compare(type, versus, store, question)
@@ -84,7 +86,7 @@ struct Stats: AsyncParsableCommand {
         var rows: [UInt8] = []
         StatisticsTable.append(
           statistics, entries, zone, text: { PlainText.escaped($0, limit: 1_000) }, to: &rows)
-        try OutputWriter.standardOutput.write(rows)
+        try spreadsheet.print(rows)
         StatisticsText(statistics: statistics, zone: zone).sayLeftOut()
         continue
       }

@@ -47,7 +47,7 @@ struct Types: AsyncParsableCommand {
           entry.last.map(question.text),
         ])
       }
-      return try Console.print(rows)
+      return try output.spreadsheet.print(rows)
     }
     func day(_ instant: Timestamp?) -> String { instant.map(question.zone.date) ?? "-" }
     guard !entries.isEmpty else {

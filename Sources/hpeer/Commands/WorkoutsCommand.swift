@@ -32,7 +32,7 @@ struct Workouts: AsyncParsableCommand {
     if output.json {
       return try Console.print(json: ["workouts": workouts.map { WorkoutObject($0, zone) }])
     }
-    if output.csv { return try Console.print(WorkoutTable(workouts, question).rows) }
+    if output.csv { return try output.spreadsheet.print(WorkoutTable(workouts, question).rows) }
     try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(workouts, screen)
   }
 }

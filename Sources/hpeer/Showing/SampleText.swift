@@ -5,6 +5,8 @@ import Terminal
 /// What a sample says, on one line for a person.
 struct SampleText {
   var units = UnitChoice()
+  /// Whether numbers keep all their digits, and units their names, for a program.
+  var isExact = false
 
   /// - Parameter members: those of a correlation's that the store has.
   func of(_ sample: Sample, members: [Sample]) -> String {
@@ -16,8 +18,10 @@ struct SampleText {
     case .correlation(let correlation): text(correlation, members)
     case .characteristic(let value): PlainText.escaped(CharacteristicText.of(value, sample.type), limit: 100)
     case .activitySummary(let summary):
-      summary.attributes.sorted { $0.key < $1.key }
-        .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
+      isExact
+        ? summary.attributes.sorted { $0.key < $1.key }
+          .map { "\(PlainText.escaped($0.key))=\(PlainText.escaped($0.value))" }.joined(separator: " ")
+        : text(summary)
     case .workoutRoute(let route): HumanFormat.count(route.points.count, "point")
     case .electrocardiogram(let electrocardiogram):
       PlainText.escaped(electrocardiogram.classification ?? "-", limit: 100)
@@ -32,9 +36,31 @@ struct SampleText {
 
   /// HealthKit's percentages are fractions.
   private func text(_ quantity: Quantity) -> String {
-    quantity.unit == "%"
-      ? "\(HumanFormat.number(quantity.value * 100)) %"
-      : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(MolarUnit.short(quantity.unit)))"
+    let unit = MolarUnit.short(quantity.unit)
+    if isExact {
+      return unit == "%"
+        ? "\(HumanFormat.number(quantity.value * 100)) %"
+        : "\(HumanFormat.number(quantity.value)) \(PlainText.escaped(unit))"
+    }
+    return NumberText(unit: unit.isEmpty ? nil : unit, aggregation: .discrete).withUnit(quantity.value)
+  }
+
+  /// The rings, each beside its goal.
+  private func text(_ summary: ActivitySummary) -> String {
+    let rings = [
+      ("move", "activeEnergyBurned", "activeEnergyBurnedGoal", summary.attributes["activeEnergyBurnedUnit"] ?? "kcal"),
+      ("move", "appleMoveTime", "appleMoveTimeGoal", "min"),
+      ("exercise", "appleExerciseTime", "appleExerciseTimeGoal", "min"),
+      ("stand", "appleStandHours", "appleStandHoursGoal", "hr"),
+    ].compactMap { name, key, goal, unit -> String? in
+      guard let value = summary.attributes[key].flatMap({ Double($0) }), value.isFinite, value > 0 else { return nil }
+      let text = NumberText(unit: unit, aggregation: .cumulative)
+      guard let aim = summary.attributes[goal].flatMap({ Double($0) }), aim.isFinite, aim > 0 else {
+        return "\(name) \(text.withUnit(value))"
+      }
+      return "\(name) \(text.number(value))/\(text.withUnit(aim))"
+    }
+    return rings.isEmpty ? "no ring" : rings.joined(separator: ", ")
   }
 
   private func text(_ workout: Workout) -> String {

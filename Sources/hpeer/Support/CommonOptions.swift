@@ -27,9 +27,11 @@ struct TableOutput: ParsableArguments {
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), nothing rounded.")
   var csv = false
+  @OptionGroup var spreadsheet: SpreadsheetOption
 
   func validate() throws {
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
+    if spreadsheet.locale != nil, !csv { throw ValidationError("--locale goes with --csv.") }
   }
 }
 

@@ -1,0 +1,71 @@
+import ArgumentParser
+import Foundation
+import Terminal
+
+/// `--locale`: how the spreadsheet program that opens a table reads numbers.
+struct SpreadsheetOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "With --csv: semicolons and the decimal mark of this locale (de, fr_CH), as its spreadsheets read them.",
+      valueName: "locale"))
+  var locale: SpreadsheetLocale?
+
+  /// A table as RFC 4180 has it, or as the locale's spreadsheets read it.
+  func print(_ bytes: [UInt8]) throws {
+    try OutputWriter.standardOutput.write(locale?.converted(bytes) ?? bytes)
+  }
+
+  func print(_ rows: CSVRows) throws { try print(rows.bytes) }
+}
+
+/// A locale whose spreadsheets read other tables than those of RFC 4180, where the decimal mark is a comma.
+struct SpreadsheetLocale: ExpressibleByArgument {
+  private let hasDecimalComma: Bool
+
+  init?(argument: String) {
+    let language = argument.prefix { $0 != "_" && $0 != "-" && $0 != "." }
+    guard Locale.LanguageCode.isoLanguageCodes.contains(where: { $0.identifier == language.lowercased() }) else {
+      return nil
+    }
+    hasDecimalComma = Locale(identifier: argument).decimalSeparator == ","
+  }
+
+  /// Fields are divided by semicolons, and numbers have a decimal comma. Rows are whole.
+  func converted(_ csv: [UInt8]) -> [UInt8] {
+    guard hasDecimalComma else { return csv }
+    var result: [UInt8] = []
+    result.reserveCapacity(csv.count)
+    var field: [UInt8] = []
+    var isQuoted = false
+    func append() {
+      let isBare = field.first != UInt8(ascii: "\"")
+      if isBare, Self.isNumber(field) {
+        result += field.map { $0 == UInt8(ascii: ".") ? UInt8(ascii: ",") : $0 }
+      } else if isBare, field.contains(UInt8(ascii: ";")) {
+        result += [UInt8(ascii: "\"")] + field + [UInt8(ascii: "\"")]
+      } else {
+        result += field
+      }
+      field.removeAll(keepingCapacity: true)
+    }
+    for byte in csv {
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      switch byte {
+      case UInt8(ascii: ",") where !isQuoted:
+        append()
+        result.append(UInt8(ascii: ";"))
+      case 0x0D where !isQuoted, 0x0A where !isQuoted:
+        append()
+        result.append(byte)
+      default: field.append(byte)
+      }
+    }
+    append()
+    return result
+  }
+
+  private static func isNumber(_ field: [UInt8]) -> Bool {
+    guard field.contains(UInt8(ascii: ".")) else { return false }
+    return Double(String(decoding: field, as: UTF8.self))?.isFinite == true
+  }
+}
