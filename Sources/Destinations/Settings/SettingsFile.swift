@@ -24,29 +24,41 @@ public struct SettingsFile: Sendable {
   public let sections: [SettingsSection]
   /// Options of commands, for whoever knows which there are.
   public let commands: [CommandTable]
+  /// What is wrong with destinations and tables that were left out for that; empty unless they were to be.
+  public let mistakes: [SettingsFileError]
   let kinds: [any Destination.Type]
 
   /// - Parameters:
   ///   - text: the file's; empty where there is none.
   ///   - kinds: that there are.
-  /// - Throws: ``SettingsFileError`` of the first mistake in it.
+  ///   - leavesOut: whether a destination or a table with a mistake is left out, and all others are read.
+  /// - Throws: ``SettingsFileError`` of the first mistake in it, or only of one that no single table has.
   public init(
-    text: String, path: String, kinds: [any Destination.Type] = DestinationKinds.all
+    text: String, path: String, kinds: [any Destination.Type] = DestinationKinds.all, leavesOut: Bool = false
   ) throws(SettingsFileError) {
     (self.path, self.text, self.kinds) = (path, text, kinds)
-    (destinations, sections, commands) = try SettingsFileReader(text: text, path: path, kinds: kinds).read()
+    var reader = SettingsFileReader(text: text, path: path, kinds: kinds)
+    (destinations, sections, commands) = try reader.read()
+    mistakes = reader.mistakes
+    if !leavesOut, let mistake = mistakes.first { throw mistake }
   }
 
   /// - Parameter bytes: the file's. Throws ``SettingsFileError`` also where they are no UTF-8.
   public init(
-    bytes: [UInt8], path: String, kinds: [any Destination.Type] = DestinationKinds.all
+    bytes: [UInt8], path: String, kinds: [any Destination.Type] = DestinationKinds.all, leavesOut: Bool = false
   ) throws(SettingsFileError) {
     guard bytes.count <= Self.longest else { throw SettingsFileError(path, reason: "it is longer than 1 MiB.") }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       let valid = String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) ? nil : Self.lineOfFault(bytes)
       throw SettingsFileError(path, line: valid, reason: "it is not UTF-8 text.")
     }
-    try self.init(text: text, path: path, kinds: kinds)
+    try self.init(text: text, path: path, kinds: kinds, leavesOut: leavesOut)
+  }
+
+  /// What is wrong with a destination that was left out; `nil` where nothing is.
+  public func mistake(inDestination name: String) -> SettingsFileError? {
+    let key = "destination.\(name)"
+    return mistakes.first { $0.key == key || $0.key?.hasPrefix("\(key).") == true }
   }
 
   private static func lineOfFault(_ bytes: [UInt8]) -> Int? {
@@ -77,8 +89,14 @@ private struct SettingsFileReader {
   let text: String
   let path: String
   let kinds: [any Destination.Type]
+  /// Of tables that were left out.
+  private(set) var mistakes: [SettingsFileError] = []
 
-  func read() throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
+  init(text: String, path: String, kinds: [any Destination.Type]) {
+    (self.text, self.path, self.kinds) = (text, path, kinds)
+  }
+
+  mutating func read() throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
     // TOML has no such character, and the parser would end there.
     guard !text.utf8.contains(0) else { throw SettingsFileError(path, reason: "it is not text: it holds a NUL byte.") }
     // The parser hands on C's texts, which would end there.
@@ -98,17 +116,26 @@ private struct SettingsFileReader {
     } catch {
       throw SettingsFileError(path, reason: "it cannot be read (\(error)).")
     }
-    return try withExtendedLifetime(root) { () throws(SettingsFileError) in try sections(root) }
+    defer { withExtendedLifetime(root) {} }
+    return sections(root)
   }
 
-  private func sections(
-    _ root: TOMLTable
-  ) throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
+  /// - Returns: `nil` of what has a mistake, which is noted.
+  private mutating func noting<Value>(_ body: () throws(SettingsFileError) -> Value) -> Value? {
+    do throws(SettingsFileError) {
+      return try body()
+    } catch {
+      mistakes.append(error)
+      return nil
+    }
+  }
+
+  private mutating func sections(_ root: TOMLTable) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
     let outline = TOMLOutline(text)
     let known = SettingsTable.allCases.map(\.rawValue) + SettingsCommands.names
     for key in root.keys.sorted() where !known.contains(key) {
       let similar = SimilarNames.suggestions(for: key, among: known).first
-      throw error([key], "this is no setting\(similar.map { "; did you mean \($0)?" } ?? ".")", outline)
+      mistakes.append(error([key], "this is no setting\(similar.map { "; did you mean \($0)?" } ?? ".")", outline))
     }
     var destinations: [DestinationSection] = []
     var sections: [SettingsSection] = []
@@ -116,20 +143,26 @@ private struct SettingsFileReader {
       let key = kind.rawValue
       guard let value = root[key] else { continue }
       guard let tables = value.table else {
-        throw error([key], "\(key)s are tables, such as [\(key).home].", outline)
+        mistakes.append(error([key], "\(key)s are tables, such as [\(key).home].", outline))
+        continue
       }
       for name in tables.keys.sorted() {
         let path = [key, name]
         guard DestinationSection.isName(name) else {
-          throw error(path, "a name is of letters, digits, - and _, at most 64.", outline)
+          mistakes.append(error(path, "a name is of letters, digits, - and _, at most 64.", outline))
+          continue
         }
         guard let table = tables[name]?.table else {
-          throw error(path, "\(kind.article) \(key) is a table, such as [\(key).home].", outline)
+          mistakes.append(error(path, "\(kind.article) \(key) is a table, such as [\(key).home].", outline))
+          continue
         }
-        if kind == .destination {
-          destinations.append(try section(name, table, outline))
+        let (reader, isDestination) = (self, kind == .destination)
+        if isDestination {
+          let section = noting { () throws(SettingsFileError) in try reader.section(name, table, outline) }
+          if let section { destinations.append(section) }
         } else {
-          sections.append(try plainSection(kind, name, table, outline))
+          let section = noting { () throws(SettingsFileError) in try reader.plainSection(kind, name, table, outline) }
+          if let section { sections.append(section) }
         }
       }
     }
@@ -137,9 +170,12 @@ private struct SettingsFileReader {
     for name in SettingsCommands.names {
       guard let value = root[name] else { continue }
       guard let table = value.table else {
-        throw error([name], "the options of a command are a table, such as [\(name)].", outline)
+        mistakes.append(error([name], "the options of a command are a table, such as [\(name)].", outline))
+        continue
       }
-      commands.append(CommandTable(command: name, values: try values(of: table, at: [name], outline)))
+      let reader = self
+      let values = noting { () throws(SettingsFileError) in try reader.values(of: table, at: [name], outline) }
+      if let values { commands.append(CommandTable(command: name, values: values)) }
     }
     return (destinations, sections, commands)
   }

@@ -139,7 +139,7 @@ public struct AutomationRun: Sendable {
   // MARK: What it may do
 
   private func deliver(_ names: [String]) async throws -> String {
-    let sections = try await onThread { [home = context.home] _ in try home.settings().destinations }
+    let sections = try await onThread { [home = context.home] _ in try home.readableSettings().destinations }
       .filter { names.contains($0.name) }
     return try await each(sections, named: \.name) { section in
       // What its owner has stopped is no failure of this.

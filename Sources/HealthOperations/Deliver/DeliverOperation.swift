@@ -260,7 +260,9 @@ public struct DeliverOperation: Sendable {
   }
 
   private func isInSettings() async throws -> Bool {
-    let settings = try await onThread { [home] _ in try home.settings() }
+    let settings = try await onThread { [home] _ in try home.readableSettings() }
+    // What is being edited says nothing.
+    if let mistake = settings.mistake(inDestination: section.name) { throw mistake }
     return settings.destination(section.name)?.consumer == section.consumer
   }
 

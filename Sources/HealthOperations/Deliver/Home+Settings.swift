@@ -9,11 +9,19 @@ extension Home {
 
   /// What a person has set; nothing where there is no file. Throws `SettingsFileError`, `SystemError`. Blocking.
   public func settings() throws -> SettingsFile {
+    let settings = try readableSettings()
+    if let mistake = settings.mistakes.first { throw mistake }
+    return settings
+  }
+
+  /// The same without destinations and tables that have a mistake, which the file's `mistakes` tell. Throws
+  /// `SettingsFileError` of a file that is none, and `SystemError`. Blocking.
+  public func readableSettings() throws -> SettingsFile {
     let (bytes, path) = (try settingsBytes(), settingsPath)
     if let last = Self.lastSettings.withLock(\.self), last.path == path, last.text.utf8.elementsEqual(bytes) {
       return last
     }
-    let settings = try SettingsFile(bytes: bytes, path: path)
+    let settings = try SettingsFile(bytes: bytes, path: path, leavesOut: true)
     Self.lastSettings.withLock { $0 = settings }
     return settings
   }

@@ -65,7 +65,9 @@ public struct AutomationService: Service {
     await cancelWhenGracefulShutdown {
       await supervision.run { state in
         do {
-          known.value = try await onThread { [home = context.home] _ in try Automation.all(in: try home.settings()) }
+          known.value = try await onThread { [home = context.home] _ in
+            try Automation.all(in: try home.readableSettings())
+          }
         } catch {
           tell("", .unreadableSettings(error))
         }

@@ -74,11 +74,16 @@ public struct DeliveryService: Service {
     await cancelWhenGracefulShutdown {
       await supervision.run { state in
         do {
-          sections.value = try await onThread { [home] _ in
-            let file = try home.settings()
+          let (known, mistakes) = try await onThread { [home, last = sections.value] _ in
+            let file = try home.readableSettings()
             let timed = try Automation.all(in: file).timedDestinations
-            return file.destinations.filter { $0.common.isEnabled && !timed.contains($0.name) }
+            // One that is being edited goes on as it was.
+            let kept = last.filter { file.mistake(inDestination: $0.name) != nil }
+            let read = file.destinations.filter { $0.common.isEnabled && !timed.contains($0.name) }
+            return (read + kept, file.mistakes)
           }
+          sections.value = known
+          for mistake in mistakes { tell("", .unreadableSettings(mistake)) }
         } catch {
           tell("", .unreadableSettings(error))
         }

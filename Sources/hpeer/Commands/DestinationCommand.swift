@@ -38,7 +38,8 @@ struct DestinationList: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let reports = try await DestinationReport.all(try home.settings(), try home.openStoreForReadingIfThere())
+    let reports = try await DestinationReport.all(
+      try SettingsNotice.readable(home), try home.openStoreForReadingIfThere())
     if output.json { return try Console.print(json: ["destinations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(

@@ -46,7 +46,8 @@ struct DestinationStatus: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    var reports = try await DestinationReport.all(try home.settings(), try home.openStoreForReadingIfThere())
+    var reports = try await DestinationReport.all(
+      try SettingsNotice.readable(home), try home.openStoreForReadingIfThere())
     if let name {
       reports = reports.filter { $0.name == name }
       if reports.isEmpty { _ = try DestinationArgument.section(name, home) }

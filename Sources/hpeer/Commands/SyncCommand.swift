@@ -47,7 +47,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    let file = try home.settings()
+    let file = try SettingsNotice.readable(home)
     let outcomes = try await interruptible("what was done stays, and the same command goes on from there.") {
       [self] in
       var outcomes: [(any Error)?] = []
@@ -57,10 +57,12 @@ struct SyncCommand: AsyncParsableCommand {
       let failures = try await Self.deliver(sections, home, try home.openStore(), isJSON: output.json)
       return outcomes + failures
     }
-    let failures = outcomes.compactMap(\.self)
+    let failures = outcomes.compactMap(\.self) + (names.isEmpty ? file.mistakes : [])
     if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
     guard let first = failures.first else { return }
-    let isPartial = failures.count < outcomes.count || failures.contains { $0 is SomeRefused }
+    let isPartial =
+      failures.count < outcomes.count + (names.isEmpty ? file.mistakes.count : 0)
+      || failures.contains { $0 is SomeRefused }
     throw ExitCode(isPartial ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
   }
 

@@ -12,7 +12,8 @@ struct DestinationArgument: ParsableArguments {
   func section(_ home: Home) throws -> DestinationSection { try Self.section(name, home) }
 
   static func section(_ name: String, _ home: Home) throws -> DestinationSection {
-    let file = try home.settings()
+    let file = try home.readableSettings()
+    if let mistake = file.mistake(inDestination: name) { throw mistake }
     if let section = file.destination(name) { return section }
     let similar = SimilarNames.suggestions(for: name, among: file.destinations.map(\.name))
     throw ValidationError(

@@ -33,7 +33,13 @@ struct CommandSettings {
     let prefixes = tables(of: name).map { "HPEER_\($0.uppercased())_" }
     let hasVariables = environment.keys.contains { key in prefixes.contains(where: key.hasPrefix) }
     guard hasVariables || FileManager.default.fileExists(atPath: home.settingsPath) else { return words.arranged }
-    let file = try home.settings()
+    let file = try home.readableSettings()
+    // Of this command's own table nothing is guessed.
+    if let mistake = file.mistakes.first(where: { mistake in
+      tables(of: name).contains { mistake.key == $0 || mistake.key?.hasPrefix("\($0).") == true }
+    }) {
+      throw mistake
+    }
     guard hasVariables || file.commands.contains(where: { tables(of: name).contains($0.command) }) else {
       return words.arranged
     }

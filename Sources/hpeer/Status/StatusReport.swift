@@ -82,7 +82,7 @@ struct StatusReport: Encodable {
   ///   - store: `nil` before the first import or pull.
   ///   - served: `nil` where nothing is served.
   init(_ home: Home, _ store: HealthStore?, served: ServerState?, endings: [Ending]) async throws {
-    let file = try home.settings()
+    let file = try SettingsNotice.readable(home)
     process = served?.process ?? ServeLock.holder(of: home)
     name = served?.name
     window = served.map { Window($0.window) }
