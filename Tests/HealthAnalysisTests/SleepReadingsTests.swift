@@ -40,7 +40,7 @@ import Testing
       Sample(
         uuid: UUID(), type: SleepQuery.type, start: try at("2026-01-10T0\(hour):00:00+01:00"),
         end: try at("2026-01-10T0\(hour + 1):00:00+01:00"), source: Source(name: source),
-        payload: .category(CategoryValue(value: stage)))
+        payload: .category(CategoryValue(value: Int64(stage))))
     }
   }
 
