@@ -104,11 +104,7 @@ public struct Home: Sendable {
 
   /// Who is paired with this machine, also where nothing can be written.
   public func paired() async throws -> (clients: [ClientRecord], servers: [ServerRecord]) {
-    guard PeerRegistry.exists(in: url), PeerRegistry.isWritable(in: url) else {
-      let found = try await PeerRegistry.inspect(in: url)
-      return (found?.clients ?? [], found?.servers ?? [])
-    }
-    let registry = try await openRegistry()
+    let registry = try await openRegistryForReading()
     return (try await registry.clients(), try await registry.servers())
   }
 

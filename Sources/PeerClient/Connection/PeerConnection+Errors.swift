@@ -71,6 +71,8 @@ extension PeerConnection {
     case ECONNREFUSED: "connection refused: nothing listens on that port"
     case EHOSTUNREACH: "no route, or the other machine's firewall rejects it"
     case ENETUNREACH: UnreachableReason.noNetwork
+    case EACCES, EPERM: "a firewall refuses it: that of the other machine, or this one's"
+    case ECONNRESET: "the connection was reset: something between the two machines, or the other one, ended it"
     default: SystemMessage.text(code)
     }
   }

@@ -25,7 +25,7 @@ extension PeerFinderError: CustomStringConvertible {
     case .notFound(let name, let seconds, let seen):
       "\(name) was not found on this network within \(secondsText(seconds))"
         + (seen.isEmpty ? "" : " (seen: \(Self.list(seen)))")
-        + ": check that `hpeer serve` runs there, or name it with --host NAME:PORT."
+        + ": check that `hpeer serve` runs there, or, of an app on a phone, that it is open; or name it with --host NAME:PORT."
     case .appNotFound(let name, let advice, let seconds):
       "\(name) was not found on this network within \(secondsText(seconds)): \(advice)."
     case .anotherPhone(let name, let advice, let seconds):

@@ -48,16 +48,45 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// The registry to look at: where there is none, an empty one in memory, so that looking makes nothing.
+  /// The registry to look at: where there is none, an empty one in memory, so that looking makes nothing, and where nothing can be
+  /// written, a copy there.
   public static func openForReading(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
     let path = "\(directory.path)/\(fileName)"
-    if PrivateFile.exists(path) { return try await open(in: directory) }
+    if PrivateFile.exists(path) {
+      guard isWritable(in: directory) else { return try await copy(of: path) }
+      do throws(PeerRegistryError) {
+        return try await open(in: directory)
+      } catch {
+        guard case .diskFull = error else { throw error }
+        return try await copy(of: path)
+      }
+    }
     do {
       let queue = try DatabaseQueue()
       try PeerSchema.migrate(queue)
       return PeerRegistry(pool: queue)
     } catch {
       throw PeerRegistryError(error, path: path)
+    }
+  }
+
+  /// What was committed, in memory.
+  private static func copy(of path: String) async throws(PeerRegistryError) -> PeerRegistry {
+    try await onThread { (_) throws(PeerRegistryError) -> PeerRegistry in
+      do {
+        try SQLiteFile(path).requireNoLinks()
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        let source = SQLiteFile(path).forReading(&configuration)
+        let original = try DatabaseQueue(path: source, configuration: configuration)
+        defer { try? original.close() }
+        try original.read { db in try PeerSchema.requireKnown(db, path: path) }
+        let queue = try DatabaseQueue()
+        try original.backup(to: queue)
+        return PeerRegistry(pool: queue)
+      } catch {
+        throw PeerRegistryError(error, path: path)
+      }
     }
   }
 

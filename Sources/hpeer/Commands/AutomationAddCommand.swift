@@ -3,6 +3,7 @@ import Destinations
 import HealthModel
 import HealthOperations
 import HealthStore
+import OperatingSystem
 import Terminal
 
 struct AutomationAdd: AsyncParsableCommand {
@@ -61,6 +62,7 @@ struct AutomationAdd: AsyncParsableCommand {
     } catch {
       throw ValidationError("\(error)")
     }
+    if action == .command { try Self.requireProgram(values) }
     let store = try home.createStore()
     try home.editSettings { [values, name] text in
       try SettingsFile(text: text, path: home.settingsPath).appending(.automation, name, values).text
@@ -69,6 +71,20 @@ struct AutomationAdd: AsyncParsableCommand {
     try await store.audit.record(AuditEvent(.automationChanged, ["automation": name, "change": "added"]))
     Console.say(
       "\(name) is in \(PlainText.escaped(home.settingsPath, limit: 4_096)); `hpeer run` does it in its time, and takes it up at once with SIGHUP."
+    )
+  }
+
+  /// Throws where a command line begins with nothing that can be run.
+  private static func requireProgram(_ values: [(key: String, value: DestinationSettings.Value)]) throws {
+    var program: String?
+    switch values.first(where: { $0.key == "command" })?.value {
+    case .list(let words)?: program = words.first
+    case .text(let text)?: program = text
+    default: break
+    }
+    guard let program, ChildProgram.path(of: program) == nil else { return }
+    throw ValidationError(
+      "\(PlainText.escaped(program, limit: 200)) is no program that can be run here: give its path, and its arguments after commas, such as --set command=/usr/bin/notify-send,done."
     )
   }
 

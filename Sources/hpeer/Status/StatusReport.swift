@@ -100,7 +100,7 @@ struct StatusReport: Encodable {
     automations = try await AutomationReport.all(file, store)
     self.endings = endings.map { EndingObject($0) }
     ok = false
-    if PeerRegistry.isWritable(in: home.url) {
+    do {
       let registry = try await home.openRegistryForReading()
       locked = try await registry.lockedSince()
       waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
