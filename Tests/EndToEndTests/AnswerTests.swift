@@ -1,0 +1,191 @@
+import Foundation
+import HealthModel
+import HealthStore
+import TestSupport
+import Testing
+
+/// What a person gets for a word: an answer first, and errors to the point.
+@Suite("Answers", .serialized, .timeLimit(.minutes(5)))
+struct AnswerTests {
+  private let scratch: Scratch
+  private var home: Host { scratch.host("home") }
+
+  init() throws { scratch = try Scratch() }
+
+  private func run(_ arguments: String..., status: Int32 = 0) async throws -> Outcome {
+    let outcome = try await home.start(arguments, environment: ["TZ": "UTC"]).outcome()
+    #expect(outcome.status == status, "\(arguments): \(outcome.output)\(outcome.errors)")
+    return outcome
+  }
+
+  /// Steps of so many days, the last of them yesterday, each a hundred more than the one before.
+  private func fill(_ days: Int) async throws {
+    let today = Timestamp.now.seconds / 86_400 * 86_400
+    let samples = (1...days).map { ago in
+      Sample(
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierStepCount"),
+        start: Timestamp(seconds: today - Int64(ago) * 86_400 + 36_000),
+        end: Timestamp(seconds: today - Int64(ago) * 86_400 + 39_600), source: Source(name: "Casey's Watch"),
+        payload: .quantity(Quantity(Double(10_000 - 100 * ago), "count")))
+    }
+    try await HealthStore(directory: home.home).apply(ChangeBatch(additions: samples))
+  }
+
+  /// What a command shows on a terminal of 80x24.
+  private func screen(_ arguments: String...) async throws -> [String] {
+    let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", "TZ=UTC", Build.hpeer] + arguments)
+    _ = try await terminal.exitStatus()
+    return terminal.lines
+  }
+
+  @Test("without a command: how to begin, and with a record how it is and what comes next")
+  func firstScreen() async throws {
+    let empty = try await run()
+    #expect(empty.output.contains("hpeer import export.zip") && empty.output.contains("hpeer pull NAME"))
+    #expect(!FileManager.default.fileExists(atPath: home.home + "/store.sqlite"), "a look makes nothing")
+    try await fill(30)
+    let full = try await run().output
+    for text in ["stepCount", "The record has 30 samples", "Next:", "hpeer serve", "hpeer destination add"] {
+      #expect(full.contains(text), "\(text): \(full)")
+    }
+  }
+
+  @Test("the short help has a screen, and names what has the rest")
+  func help() async throws {
+    let short = try await run("help").output
+    #expect(try await run("-h").output == short)
+    #expect(short.split(separator: "\n", omittingEmptySubsequences: false).count <= 26)
+    let all = try await run("help", "all").output
+    #expect(short.contains("hpeer help all") && all.contains("130 interrupted") && all.contains("undelete"))
+  }
+
+  @Test("on a terminal the newest come first, a screenful, with the mean below; --all has all, in order")
+  func screenful() async throws {
+    try await fill(100)
+    let lines = try await screen("stats", "steps", "--from", "90d")
+    let rows = lines.filter { $0.hasPrefix("20") }
+    #expect(rows.count < 20 && rows == rows.sorted(by: >), "\(lines)")
+    #expect(lines.contains { $0.contains("earlier days; --all prints them") }, "\(lines)")
+    #expect(lines.contains { $0.hasPrefix("Mean of a whole day: ") }, "\(lines)")
+    let all = try await screen("stats", "steps", "--from", "90d", "--all").filter { $0.hasPrefix("20") }
+    #expect(all.count == 90 && all == all.sorted())
+    let piped = try await run("stats", "steps", "--from", "90d").output.split(separator: "\n")
+    #expect(piped.count { $0.hasPrefix("20") } == 90)
+  }
+
+  @Test("two times are compared in one line")
+  func versus() async throws {
+    try await fill(400)
+    for words in [["last", "month", "vs", "this", "month"], ["this", "month", "vs", "last"]] {
+      let outcome = try await home.start(["stats", "steps"] + words, environment: ["TZ": "UTC"]).outcome()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      let lines = outcome.output.split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].hasPrefix("Mean of a whole day: ") && lines[0].contains("before: "))
+    }
+  }
+
+  @Test("sleep by month has a row for each month")
+  func sleepByMonth() async throws {
+    let nights = (0..<40).map { night in
+      let start = 1_704_150_000 + Int64(night) * 86_400
+      return Sample(
+        uuid: UUID(), type: SampleType("HKCategoryTypeIdentifierSleepAnalysis"), start: Timestamp(seconds: start),
+        end: Timestamp(seconds: start + 7 * 3_600), source: Source(name: "Watch"),
+        payload: .category(CategoryValue(value: 3)))
+    }
+    try await HealthStore(directory: home.home).apply(ChangeBatch(additions: nights))
+    let lines = try await run("sleep", "by", "month").output.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("2024-0") && $0.contains("7:00") } == 2, "\(lines)")
+  }
+
+  @Test(
+    "a word that is no command leads to what is meant, and never to what closes or deletes",
+    arguments: [
+      ("log", "hpeer audit"), ("share", "hpeer serve"), ("history", "hpeer audit"), ("update", "hpeer pull"),
+      ("today", "hpeer summary"), ("weight", "hpeer stats bodyMass"), ("who", "hpeer audit"), ("stop", "hpeer service"),
+    ])
+  func meant(word: String, command: String) async throws {
+    let outcome = try await home.run(word)
+    #expect(outcome.status == 2 && outcome.errors.contains("did you mean `\(command)"), "\(outcome.errors)")
+    for drastic in ["lock", "delete", "revoke", "unpair"] { #expect(!outcome.errors.contains("`hpeer \(drastic)`")) }
+  }
+
+  @Test("sources are known whatever their case, types that are several numbers say what to ask")
+  func toThePoint() async throws {
+    try await fill(3)
+    #expect(try await run("stats", "steps", "--source", "casey's watch").output.contains("9,900"))
+    #expect(try await run("stats", "bloodPressure", status: 2).errors.contains("bloodPressureSystolic"))
+    #expect(try await run("stats", "sleep", status: 2).errors.contains("hpeer sleep"))
+    #expect(try await run("stats", "wieght", status: 2).errors.contains("bodyMass"))
+    #expect(try await run("zone", "berlin").output == "Europe/Berlin\n")
+    #expect(try await run("stats", "steps", "--from", "last month", "--to", "today", "--zone", "tokyo").status == 0)
+    #expect(try await run("audit", "--event", "data.reed", status: 2).errors.contains("data.read"))
+    #expect(try await run("audit", "--peer", "nobody").errors.contains("The log has nothing of that."))
+  }
+
+  @Test("a type alone is all of it, counted first and asked for")
+  func deleteAll() async throws {
+    try await fill(5)
+    let dry = try await run("delete", "--types", "steps", "--dry-run").output
+    #expect(dry == "5 samples of stepCount would be deleted\n")
+    #expect(try await run("delete", "--types", "steps", status: 2).errors.contains("--yes"))
+    #expect(try await run("types").output.contains("stepCount"))
+    _ = try await run("delete", "--types", "steps", "--yes")
+    #expect(try await !run("types").output.contains("stepCount"))
+    _ = try await run("delete", status: 2)
+  }
+
+  @Test("several exports are read one after the other, and an encrypted backup is led to where it belongs")
+  func severalFiles() async throws {
+    let folder = scratch.path + "/downloads"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for name in ["export.zip", "export-2.zip"] {
+      try FileManager.default.copyItem(atPath: SampleExport.small.path, toPath: "\(folder)/\(name)")
+    }
+    let outcome = try await run("import", "\(folder)/export.zip", "\(folder)/export-2.zip")
+    #expect(outcome.errors.contains("1 of 2") && outcome.errors.contains("2 of 2"), "\(outcome.errors)")
+    #expect(try await run("import", folder).errors.contains("2 of 2"))
+    try Data("age-encryption.org/v1\n-> scrypt".utf8).write(to: URL(fileURLWithPath: folder + "/x.age"))
+    #expect(try await run("import", folder + "/x.age", status: 65).errors.contains("hpeer restore"))
+  }
+
+  @Test("a table for spreadsheets of a locale has semicolons and decimal commas")
+  func spreadsheet() async throws {
+    try await fill(2)
+    let lines = try await run("show", "steps", "--csv", "--locale", "de").output.split(whereSeparator: \.isNewline)
+    #expect(lines.first == "type;start;end;value;unit;text;source")
+    #expect(
+      lines.count == 3 && lines.dropFirst().allSatisfy { $0.contains(";9900,0;count;;") || $0.contains(";9800,0;") })
+    #expect(try await run("show", "steps", "--csv", "--locale", "en").output.contains(",9900.0,"))
+    _ = try await run("show", "steps", "--locale", "de", status: 2)
+  }
+
+  @Test("a mistake in config.toml stops what it is about, and nothing else")
+  func mistake() async throws {
+    try await fill(2)
+    let folder = scratch.path + "/kept"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let settings = """
+      [destination.fine]
+      kind = "folder"
+      path = "\(folder)"
+
+      [destination.wrong]
+      kind = "folder"
+      path = "\(folder)"
+      colour = "blue"
+
+      """
+    try settings.write(toFile: home.home + "/config.toml", atomically: true, encoding: .utf8)
+    #expect(chmod(home.home + "/config.toml", 0o600) == 0)
+    #expect(try await run("types").output.contains("stepCount"))
+    #expect(try await run("stats", "steps").output.contains("9,900"))
+    let list = try await run("destination", "list")
+    #expect(list.output.contains("fine") && list.errors.contains("config.toml:8"), "\(list.errors)")
+    let sync = try await run("sync", status: 12)
+    #expect(sync.errors.contains("destination.wrong.colour"), "\(sync.errors)")
+    #expect(FileManager.default.fileExists(atPath: folder + "/v1"), "the other destination has its samples")
+    _ = try await run("sync", "wrong", status: 2)
+    _ = try await run("config", "check", status: 2)
+  }
+}
