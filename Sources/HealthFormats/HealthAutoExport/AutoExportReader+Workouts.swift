@@ -56,14 +56,14 @@ extension AutoExportReader {
     return metadata
   }
 
-  /// HealthKit's activity where the name is its English one; a name in another language stays as it is.
+  /// HealthKit's activity where the name is its English one, or one of ``LocalisedActivities``; any other stays as it is.
   private static func activityType(_ name: String) -> WorkoutActivityType {
     let places = ["Outdoor ", "Indoor ", "Pool ", "Open Water "]
     let bare = places.first { name.hasPrefix($0) }.map { String(name.dropFirst($0.count)) } ?? name
     let plain = ["Walk": "Walking", "Run": "Running", "Cycle": "Cycling", "Swim": "Swimming"][bare] ?? bare
     let type = WorkoutActivityType(exported: "HKWorkoutActivityType" + plain.filter { $0 != " " })
     if case .value = type { return type }
-    return .name(name)
+    return LocalisedActivities.type(name) ?? .name(name)
   }
 
   // MARK: Energy
