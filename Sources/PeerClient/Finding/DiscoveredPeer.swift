@@ -28,10 +28,10 @@ public struct DiscoveredPeer: Hashable, Sendable {
 
   /// ``services``, IPv4 first, since a link-local IPv6 address works on one interface only.
   public var servicesByFamily: [DiscoveredService] {
-    let services = [.ipv4, .ipv6].flatMap { family in services.filter { $0.addressFamily == family } }
+    let ordered = services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
     // A machine that is heard on a network, too, is where that says.
-    let elsewhere = services.filter { !$0.address.hasPrefix("127.") && $0.address != "::1" }
-    return elsewhere.isEmpty ? services : elsewhere
+    let elsewhere = ordered.filter { !$0.address.hasPrefix("127.") && $0.address != "::1" }
+    return elsewhere.isEmpty ? ordered : elsewhere
   }
 
   /// Where ``servicesByFamily`` listen, in that order.
