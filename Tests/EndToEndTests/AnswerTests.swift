@@ -188,4 +188,25 @@ struct AnswerTests {
     _ = try await run("sync", "wrong", status: 2)
     _ = try await run("config", "check", status: 2)
   }
+
+  @Test("an import says when the days of this machine are not those of the record, until a zone is chosen")
+  func zoneAdvice() async throws {
+    let xml = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <HealthData locale="de_DE">
+       <ExportDate value="2026-09-25 10:00:00 +0200"/>
+       <Record type="HKQuantityTypeIdentifierBodyMass" sourceName="Scale" unit="kg" creationDate="2026-09-20 08:00:00 +0200" startDate="2026-09-20 08:00:00 +0200" endDate="2026-09-20 08:00:00 +0200" value="81.5"/>
+      </HealthData>
+
+      """
+    let path = scratch.path + "/export.xml"
+    try xml.write(toFile: path, atomically: true, encoding: .utf8)
+    func advice(_ zone: String) async throws -> String {
+      try await home.start(["import", "--rescan", path], environment: ["TZ": zone]).outcome().errors
+    }
+    #expect(try await advice("UTC").contains("`hpeer zone Europe/Berlin`"))
+    #expect(try await !advice("Europe/Berlin").contains("hpeer zone"))
+    _ = try await run("zone", "Europe/Paris")
+    #expect(try await !advice("UTC").contains("hpeer zone"))
+  }
 }

@@ -165,6 +165,7 @@ struct Import: AsyncParsableCommand {
     let result = try await interruptible(consequence) { try await operation.run(into: store) }
     try ImportPresentation(result: result, isDryRun: dryRun, duration: started.duration(to: .now), zone: zone)
       .print(json: output.json)
+    if !dryRun, !output.json { try await ZoneAdvice(store: store, report: result.report).give() }
     if let failure = failure(result) { throw failure }
   }
 

@@ -1,0 +1,85 @@
+import Foundation
+import HealthFormats
+import HealthModel
+import HealthStore
+import OperatingSystem
+import Terminal
+
+/// Says once, after an import, that the days of this machine's zone are not those of the record, and names zones that are.
+struct ZoneAdvice {
+  let store: HealthStore
+  let report: ImportReport
+
+  /// Where countries have which zones (tzdata).
+  private static let table = "/usr/share/zoneinfo/zone.tab"
+  private static let mostNamed = 3
+  /// Days before the export of which samples say where they were recorded.
+  private static let recent: Int64 = 180
+
+  /// Does nothing where a home zone was chosen, or this machine's may be it.
+  func give() async throws {
+    guard try await store.settings.current().homeZone == nil, let date = report.exportDate,
+      let offset = report.utcOffset
+    else { return }
+    let instant = Date(timeIntervalSince1970: TimeInterval(date.seconds))
+    let recorded = try await recordedZones(before: date)
+    let current = TimeZone.current
+    // Who is at home in a zone of the same clock sees the same days.
+    let said = recorded.first.flatMap { TimeZone(identifier: $0) }
+    let fits =
+      current.secondsFromGMT(for: instant) == offset && (said.map { Self.agree($0, current, at: instant) } ?? true)
+    if fits { return }
+    let zones = candidates(recorded, offset, at: instant)
+    let printed = Timestamp(seconds: date.seconds).iso8601(in: TimeZone(secondsFromGMT: offset) ?? .gmt).suffix(6)
+    Console.say(
+      "Days are cut at the midnights of this machine's zone, \(PlainText.escaped(current.identifier, limit: 60)); the phone's clock was at \(printed) when it made the export."
+    )
+    guard let likely = zones.first else {
+      return Console.say("`hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
+    }
+    if Console.isInteractive, try await Prompt.confirm("Are your days those of \(likely)?") {
+      try await store.settings.setHomeZone(likely)
+      return Console.say("Days are those of \(likely) from now on; `hpeer zone` changes it.")
+    }
+    let others = zones.count > 1 ? " (or \(zones.dropFirst().joined(separator: ", ")))" : ""
+    Console.say("`hpeer zone \(likely)`\(others) sets the zone whose days count.")
+  }
+
+  /// Whether two zones show the same time now and half a year before.
+  private static func agree(_ one: TimeZone, _ other: TimeZone, at instant: Date) -> Bool {
+    [instant, instant.addingTimeInterval(-183 * 86_400)].allSatisfy {
+      one.secondsFromGMT(for: $0) == other.secondsFromGMT(for: $0)
+    }
+  }
+
+  /// Where samples say that they were recorded, the most frequent first.
+  private func recordedZones(before date: Timestamp) async throws -> [String] {
+    let first = date.microseconds.subtractingReportingOverflow(Self.recent * 86_400_000_000).partialValue
+    let counts = try await store.samples.numbers { reader in
+      var counts: [String: Int] = [:]
+      try reader.forEachZone(first..<max(first, date.microseconds)) { counts[$1, default: 0] += 1 }
+      return counts
+    }
+    return counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+      .filter { TimeZone(identifier: $0) != nil && $0.contains("/") }
+  }
+
+  private func candidates(_ recorded: [String], _ offset: Int, at instant: Date) -> [String] {
+    func fits(_ name: String) -> Bool { TimeZone(identifier: name)?.secondsFromGMT(for: instant) == offset }
+    let region = report.locale.flatMap { Locale(identifier: $0).region?.identifier }
+    let ofRegion = Self.zones(of: region)
+    // A traveller's export was made elsewhere: home is where most was recorded.
+    let named = recorded.prefix(1) + recorded.dropFirst().filter(fits) + ofRegion.filter(fits)
+    let all = named.isEmpty ? TimeZone.knownTimeZoneIdentifiers.filter(fits) : Array(named)
+    var seen: Set<String> = []
+    return Array(all.filter { seen.insert($0).inserted }.prefix(Self.mostNamed))
+  }
+
+  private static func zones(of region: String?) -> [String] {
+    guard let region, case .text(let text) = FileContents(path: table) else { return [] }
+    return text.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: "\t")
+      return fields.count > 2 && fields[0] == region ? String(fields[2]) : nil
+    }
+  }
+}
