@@ -13,7 +13,7 @@ struct Export: AsyncParsableCommand {
     discussion: """
       JSON, NDJSON and CSV hold all that the store does of a sample, and `hpeer import` reads them back; docs/reference/formats \
       says how they look. NDJSON is the change feed, and so the whole record: it has deletions, too, and samples that are \
-      not shown because they came by another road as well. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
+      not shown because they came by another road as well. All three have times in UTC, whatever --zone says of --from and --to. CSV is RFC 4180 and changes no text: one that begins with = may be a formula to a spreadsheet. \
       apple-xml is an export.xml as the Health app writes it, for programs that read those; apple-zip is that with the \
       files beside it (routes, electrocardiograms, clinical records), as the Health app shares it, and so is apple-xml into \
       a file whose name ends in .zip.
