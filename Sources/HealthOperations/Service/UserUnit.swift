@@ -87,6 +87,8 @@ public struct UserUnit: Hashable, Sendable {
       PrivateTmp=\(isTemporary ? "no" : "yes")
       ProtectSystem=strict
       ProtectHome=read-only
+      # The ways to the user's own service manager, which starts what it is told to.
+      InaccessiblePaths=-%t/bus -%t/systemd/private
       ProtectKernelTunables=yes
       ProtectControlGroups=yes
 
