@@ -178,7 +178,7 @@ final class RecordFleet {
   private func importExport(_ machine: Int, _ number: Int, _ way: RecordHistory.ImportWay) async throws {
     let export = world.exports[number]
     let (home, store) = (machines[machine].home, machines[machine].store)
-    let path = try home.file(export.name, export.text)
+    let path = try write(export, for: home)
     var options = ImportOptions()
     options.rescans = way == .rescan
     options.isSnapshot = way == .snapshot && !export.isCut
@@ -190,6 +190,19 @@ final class RecordFleet {
       unknown.formUnion(before.subtracting(try await shown(machine)))
     }
     if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
+  }
+
+  /// An export with its folders, as it was unpacked.
+  private func write(_ export: RecordWorld.Export, for home: TestHome) throws -> String {
+    let folder = home.directory.path(export.name)
+    try? FileManager.default.removeItem(atPath: folder)
+    for (name, text) in export.tracks.merging(["export.xml": export.text], uniquingKeysWith: { first, _ in first }) {
+      let path = "\(folder)/\(name)"
+      try FileManager.default.createDirectory(
+        atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+    }
+    return folder
   }
 
   private func take(_ machine: Int, _ body: RecordWorld.Body) async throws {
@@ -261,7 +274,7 @@ final class RecordFleet {
 
   private func undelete(_ machine: Int, _ export: Int) async throws {
     let (home, store) = (machines[machine].home, machines[machine].store)
-    let path = try home.file(world.exports[export].name, world.exports[export].text)
+    let path = try write(world.exports[export], for: home)
     let operation = RestoreOperation(
       .everything, from: try await ImportFile.recognised(at: path), named: world.exports[export].name)
     let before = try await shown(machine)

@@ -26,6 +26,8 @@ struct RecordWorld: Sendable {
     var keys: Set<Key>
     /// Whether it ends in the middle.
     var isCut: Bool
+    /// Tracks of its workouts by their paths; some were not copied with it.
+    var tracks: [String: String] = [:]
   }
 
   /// What an app sends.
@@ -62,6 +64,8 @@ struct RecordWorld: Sendable {
     var xml: String
     /// Of a heart rate.
     var rate: Int?
+    /// Of a workout that has a route: the path of its track, and the track.
+    var track: (path: String, text: String)?
   }
 
   private static func record(_ random: inout SeededGenerator) -> Record {
@@ -93,7 +97,11 @@ struct RecordWorld: Sendable {
     case 7:
       return Record(
         key: Key(type: "HKCorrelationTypeIdentifierBloodPressure", start: second), xml: pressure(second, value))
-    default: return Record(key: Key(type: "HKWorkoutTypeIdentifier", start: second), xml: workout(second, value))
+    default:
+      let key = Key(type: "HKWorkoutTypeIdentifier", start: second)
+      guard random.oneIn(2) else { return Record(key: key, xml: workout(second, value)) }
+      let path = "workout-routes/route_\(second).gpx"
+      return Record(key: key, xml: workout(second, value, path: path), track: (path, track(second)))
     }
   }
 
@@ -117,11 +125,33 @@ struct RecordWorld: Sendable {
       """
   }
 
-  private static func workout(_ second: Int64, _ value: Int) -> String {
+  /// A route as the Health app writes it.
+  private static func track(_ second: Int64) -> String {
+    let points = (0..<4).map { index in
+      let time = Timestamp(seconds: second + Int64(index)).iso8601
+      return #"<trkpt lon="13.4\#(index)" lat="52.5"><ele>34.5</ele><time>\#(time)</time></trkpt>"#
+    }
+    return #"""
+      <?xml version="1.0" encoding="UTF-8"?>
+      <gpx version="1.1" creator="Apple Health Export" xmlns="http://www.topografix.com/GPX/1/1">
+      <trk><name>Route</name><trkseg>\#(points.joined(separator: "\n"))</trkseg></trk>
+      </gpx>
+      """#
+  }
+
+  private static func workout(_ second: Int64, _ value: Int, path: String? = nil) -> String {
     let (start, end) = (date(second), date(second + 1_800))
+    let route = path.map { path in
+      """
+      <WorkoutRoute sourceName="Watch" creationDate="\(end)" startDate="\(start)" endDate="\(date(second + 3))">
+      <FileReference path="/\(path)"/>
+      </WorkoutRoute>
+      """
+    }
     return """
       <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30" durationUnit="min" sourceName="Watch" creationDate="\(end)" startDate="\(start)" endDate="\(end)">
       <WorkoutStatistics type="HKQuantityTypeIdentifierActiveEnergyBurned" startDate="\(start)" endDate="\(end)" sum="\(value)" unit="Cal"/>
+      \(route ?? "")
       </Workout>
       """
   }
@@ -147,7 +177,11 @@ struct RecordWorld: Sendable {
       \(elements.joined(separator: "\n"))
       \(isCut ? "" : "</HealthData>\n")
       """
-    return Export(name: "export-\(number).xml", text: text, keys: Set(held.map(\.key)), isCut: isCut)
+    // Some are copied without their folders.
+    let tracks = random.oneIn(3) ? [] : held.compactMap(\.track).filter { _ in !random.oneIn(6) }
+    return Export(
+      name: "export-\(number)", text: text, keys: Set(held.map(\.key)), isCut: isCut,
+      tracks: Dictionary(tracks.map { ($0.path, $0.text) }, uniquingKeysWith: { first, _ in first }))
   }
 
   /// Several of one minute, which only their values tell apart.
