@@ -75,13 +75,19 @@ struct AnswerTests {
 
   @Test("two times are compared in one line")
   func versus() async throws {
-    try await fill(400)
-    for words in [["last", "month", "vs", "this", "month"], ["this", "month", "vs", "last"]] {
-      let outcome = try await home.start(["stats", "steps"] + words, environment: ["TZ": "UTC"]).outcome()
-      #expect(outcome.status == 0, "\(outcome.errors)")
-      let lines = outcome.output.split(separator: "\n")
-      #expect(lines.count == 1 && lines[0].hasPrefix("Mean of a whole day: ") && lines[0].contains("before: "))
+    let samples = (0..<61).map { day in
+      // March has 100 a day, April 150.
+      let start = Timestamp(seconds: 1_709_280_000 + Int64(day) * 86_400)
+      return Sample(
+        uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierStepCount"), start: start,
+        end: Timestamp(seconds: start.seconds + 600), source: Source(name: "Watch"),
+        payload: .quantity(Quantity(day < 31 ? 100 : 150, "count")))
     }
+    try await HealthStore(directory: home.home).apply(ChangeBatch(additions: samples))
+    let line = try await run("stats", "steps", "april", "2024", "vs", "march", "2024").output
+    #expect(line == "Mean of a whole day:  150 (30 days)  before: 100 (31 days)  +50 %\n")
+    let lines = try await run("stats", "steps", "this", "month", "vs", "last").output.split(separator: "\n")
+    #expect(lines.count == 1 && lines[0].hasPrefix("Mean of a whole day: ") && lines[0].contains("before: "))
   }
 
   @Test("sleep by month has a row for each month")
@@ -120,7 +126,10 @@ struct AnswerTests {
     #expect(try await run("zone", "berlin").output == "Europe/Berlin\n")
     #expect(try await run("stats", "steps", "--from", "last month", "--to", "today", "--zone", "tokyo").status == 0)
     #expect(try await run("audit", "--event", "data.reed", status: 2).errors.contains("data.read"))
-    #expect(try await run("audit", "--peer", "nobody").errors.contains("The log has nothing of that."))
+    _ = try await run("zone", "paris")
+    #expect(try await run("audit", "today").output.contains("setting.changed"))
+    #expect(try await run("audit", "show", "yesterday").errors.contains("No matching events."))
+    #expect(try await run("audit", "--peer", "nobody").errors.contains("No matching events."))
   }
 
   @Test("a type alone is all of it, counted first and asked for")
@@ -139,12 +148,21 @@ struct AnswerTests {
   func severalFiles() async throws {
     let folder = scratch.path + "/downloads"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let export = try await SampleExport.small.path
     for name in ["export.zip", "export-2.zip"] {
-      try FileManager.default.copyItem(atPath: SampleExport.small.path, toPath: "\(folder)/\(name)")
+      try FileManager.default.copyItem(atPath: export, toPath: "\(folder)/\(name)")
     }
     let outcome = try await run("import", "\(folder)/export.zip", "\(folder)/export-2.zip")
     #expect(outcome.errors.contains("1 of 2") && outcome.errors.contains("2 of 2"), "\(outcome.errors)")
     #expect(try await run("import", folder).errors.contains("2 of 2"))
+    try Data("PK no zip".utf8).write(to: URL(fileURLWithPath: folder + "/photos.zip"))
+    let some = try await run("import", folder, status: 12)
+    #expect(some.errors.contains("photos.zip") && some.errors.contains("3 of 3"), "\(some.errors)")
+    let outer = scratch.path + "/outer"
+    try FileManager.default.createDirectory(atPath: outer + "/inner", withIntermediateDirectories: true)
+    try FileManager.default.copyItem(atPath: export, toPath: outer + "/inner/export.zip")
+    #expect(
+      try await run("import", outer, status: 65).errors.contains("one by one"), "nothing is passed over in silence")
     try Data("age-encryption.org/v1\n-> scrypt".utf8).write(to: URL(fileURLWithPath: folder + "/x.age"))
     #expect(try await run("import", folder + "/x.age", status: 65).errors.contains("hpeer restore"))
   }
@@ -175,6 +193,12 @@ struct AnswerTests {
       path = "\(folder)"
       colour = "blue"
 
+      [automation.nightly]
+      when = "time"
+      do = "deliver"
+      at = "03:00"
+      destinations = ["wrong"]
+
       """
     try settings.write(toFile: home.home + "/config.toml", atomically: true, encoding: .utf8)
     #expect(chmod(home.home + "/config.toml", 0o600) == 0)
@@ -185,6 +209,7 @@ struct AnswerTests {
     let sync = try await run("sync", status: 12)
     #expect(sync.errors.contains("destination.wrong.colour"), "\(sync.errors)")
     #expect(FileManager.default.fileExists(atPath: folder + "/v1"), "the other destination has its samples")
+    #expect(try await run("status", status: 3).output.contains("nightly"))
     _ = try await run("sync", "wrong", status: 2)
     _ = try await run("config", "check", status: 2)
   }

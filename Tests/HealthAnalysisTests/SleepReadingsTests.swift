@@ -74,6 +74,19 @@ import Testing
     #expect(found.first?.asleep == (isReading ? 7.5 * 3_600 : Double(hours.count - 1) * 3_600))
   }
 
+  @Test("what a watch recorded of another time is a nap beside an app's night")
+  func nap() async throws {
+    let day = (11..<13).map { hour in
+      Sample(
+        uuid: UUID(), type: SleepQuery.type, start: Timestamp(seconds: 1_768_003_200 + Int64(hour) * 3_600),
+        end: Timestamp(seconds: 1_768_003_200 + Int64(hour + 1) * 3_600), source: Source(name: "Watch"),
+        payload: .category(CategoryValue(value: 3)))
+    }
+    try await store.apply(ChangeBatch(additions: day + [try night(on: "2026-01-10", Self.members)]))
+    let found = try #require(try await nights().first)
+    #expect(found.main.stated != nil && found.naps.map(\.asleep) == [2 * 3_600] && found.asleep == 9.5 * 3_600)
+  }
+
   @Test("of two apps the one that says more tells the night, once")
   func twice() async throws {
     var less = Self.members
@@ -120,7 +133,11 @@ import Testing
     "what no night can be is none",
     arguments: [
       ["totalSleep": .integer(0)], ["totalSleep": .integer(49)], ["totalSleep": .integer(-3)],
-      ["totalSleep": .integer(7), "deep": .integer(-1)], ["totalSleep": .string("7")],
+      ["totalSleep": .integer(7), "deep": .integer(-1)],
+      [
+        "totalSleep": .integer(40), "sleepStart": .string("2026-01-09 23:00:00 +0100"),
+        "sleepEnd": .string("2026-01-10 07:00:00 +0100"),
+      ], ["totalSleep": .string("7")],
       [
         "totalSleep": .integer(7), "sleepStart": .string("2025-01-09 23:00:00 +0100"),
         "sleepEnd": .string("2026-01-10 07:00:00 +0100"),

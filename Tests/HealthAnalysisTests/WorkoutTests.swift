@@ -185,6 +185,28 @@ import Testing
     #expect(details.effort == WorkoutEffort(score: 7, isEstimated: false))
   }
 
+  @Test("legs of times that cannot be are no reason to end")
+  func impossibleLegs() throws {
+    var sample = Self.triathlon()
+    guard case .workout(var workout) = sample.payload else { return }
+    workout.activities[0].duration = nil
+    workout.activities[0].start = Timestamp(microseconds: .min)
+    workout.activities[0].end = Timestamp(microseconds: .max)
+    workout.activities[1].end = Timestamp(microseconds: .min)
+    sample.payload = .workout(workout)
+    #expect(WorkoutSummary(sample)?.distance == 25_750)
+  }
+
+  @Test("a part of the legs is no total")
+  func partOfLegs() throws {
+    var sample = Self.triathlon()
+    guard case .workout(var workout) = sample.payload else { return }
+    workout.activities[0].statistics.append(
+      WorkoutStatistics(type: SampleType("HKQuantityTypeIdentifierActiveEnergyBurned"), sum: 500, unit: "kcal"))
+    sample.payload = .workout(workout)
+    #expect(WorkoutSummary(sample)?.energy == nil)
+  }
+
   @Test("a workout of one leg is that leg")
   func oneLeg() async throws {
     let directory = try TemporaryDirectory()

@@ -55,6 +55,15 @@ public struct SettingsFile: Sendable {
     try self.init(text: text, path: path, kinds: kinds, leavesOut: leavesOut)
   }
 
+  /// The names of all destinations, those that were left out included.
+  public var destinationNames: [String] {
+    let prefix = "destination."
+    let left = mistakes.compactMap(\.key).filter { $0.hasPrefix(prefix) }.map {
+      String($0.dropFirst(prefix.count).prefix { $0 != "." })
+    }
+    return destinations.map(\.name) + left
+  }
+
   /// What is wrong with a destination that was left out; `nil` where nothing is.
   public func mistake(inDestination name: String) -> SettingsFileError? {
     let key = "destination.\(name)"
@@ -161,8 +170,10 @@ private struct SettingsFileReader {
           let section = noting { () throws(SettingsFileError) in try reader.section(name, table, outline) }
           if let section { destinations.append(section) }
         } else {
-          let section = noting { () throws(SettingsFileError) in try reader.plainSection(kind, name, table, outline) }
-          if let section { sections.append(section) }
+          // What else it says is known, such as where it delivers to.
+          let (section, faults) = reader.plainSection(kind, name, table, outline)
+          sections.append(section)
+          mistakes += faults
         }
       }
     }
@@ -182,10 +193,18 @@ private struct SettingsFileReader {
 
   private func plainSection(
     _ kind: SettingsTable, _ name: String, _ table: TOMLTable, _ outline: TOMLOutline
-  ) throws(SettingsFileError) -> SettingsSection {
+  ) -> (section: SettingsSection, mistakes: [SettingsFileError]) {
     let path = [kind.rawValue, name]
-    return SettingsSection(
-      table: kind, name: name, values: try values(of: table, at: path, outline), line: outline.line(of: path) ?? 1)
+    var values: [String: DestinationSettings.Value] = [:]
+    var mistakes: [SettingsFileError] = []
+    for key in table.keys.sorted() {
+      if let value = table[key].flatMap(Self.value) {
+        values[key] = value
+      } else {
+        mistakes.append(error(path + [key], "this is nothing that a setting holds.", outline))
+      }
+    }
+    return (SettingsSection(table: kind, name: name, values: values, line: outline.line(of: path) ?? 1), mistakes)
   }
 
   private func values(

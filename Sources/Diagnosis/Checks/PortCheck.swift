@@ -11,7 +11,7 @@ struct PortCheck: Check {
   /// 0, or an `errno` value.
   var connect: @Sendable (IPv4Address, UInt16) -> Int32 = { SocketProbe.connect(to: $0, port: $1) }
 
-  /// Whose server it is.
+  /// The user ID of the server process.
   var user = geteuid()
 
   init(subject: Subject, machine: Machine) {

@@ -70,7 +70,7 @@ struct KeptEvidence {
     }
   }
 
-  /// What each source has recorded of a type, or of all types, in the order in which they count.
+  /// Returns a summary for each source of a type, or of all types, in the order in which they count.
   func summaries(of type: SampleType?) throws -> [SourceSummary] {
     // What is true of the person, such as a date of birth, was never recorded, and lies at 1970.
     var condition = "type NOT IN (SELECT id FROM type WHERE name GLOB 'HKCharacteristicTypeIdentifier*')"

@@ -45,7 +45,7 @@ public final class Rollups: Sendable {
     return try await query.computed(from: store)
   }
 
-  /// What each source has recorded, as ``SourceSurvey/sources(of:in:)`` says; costs what the days do, not the samples.
+  /// Returns a summary for each source, as ``SourceSurvey/sources(of:in:)`` does; costs what the days do, not the samples.
   /// Throws ``StoreError``.
   ///
   /// - Parameter type: `nil` for all together.

@@ -60,12 +60,23 @@ struct SleepReadings {
     for one in self.nights.sorted(by: { $0.night.asleep < $1.night.asleep }) {
       let night = one.night
       let day = zone.dayNumber(at: (night.times?.upperBound ?? one.date).seconds)
-      let known = byDay[day]
-      let needed = known?.main.stated == nil ? Double(SleepSessions.shortestAddition) / 1_000_000 : 0
-      if let known, (known.asleep ?? 0) + needed > night.asleep { continue }
       let session = Self.session(night, one.date, one.source)
-      let naps = (known?.naps ?? []).filter { $0.stated == nil && !Self.overlap($0, session) }
-      byDay[day] = Night(day: day, main: session, naps: known?.main.stated == nil ? naps : known?.naps ?? [])
+      guard let known = byDay[day] else {
+        byDay[day] = Night(day: day, main: session, naps: [])
+        continue
+      }
+      // What samples say is beside it where they say it of another time.
+      let sessions = ([known.main] + known.naps).filter { $0.stated == nil }
+      let same = sessions.filter { Self.overlap($0, session) }
+      let others = sessions.filter { !Self.overlap($0, session) }
+      let measured = same.compactMap(\.asleep).reduce(0, +)
+      let stated = ([known.main] + known.naps).filter { $0.stated != nil }.compactMap(\.asleep).reduce(0, +)
+      let needed = same.isEmpty ? 0 : Double(SleepSessions.shortestAddition) / 1_000_000
+      guard night.asleep > stated, night.asleep >= measured + needed else { continue }
+      // The longest is the night, whoever tells it.
+      let all = (others + [session]).sorted { $0.start < $1.start }
+      let main = all.max { ($0.asleep ?? 0) < ($1.asleep ?? 0) } ?? session
+      byDay[day] = Night(day: day, main: main, naps: all.filter { $0 != main })
     }
     return byDay.values.sorted { $0.day < $1.day }
   }

@@ -21,13 +21,15 @@ public struct WorkoutLeg: Hashable, Sendable {
   /// Seconds from its end to the start of the next one; `nil` after the last, and where they touch.
   public var rest: Double?
 
+  /// Nobody's session has more; each is looked at together with all events.
+  private static let mostLegs = 200
   private static let several = WorkoutActivityType(exported: "HKWorkoutActivityTypeSwimBikeRun")
   private static let powers = ["HKQuantityTypeIdentifierCyclingPower", "HKQuantityTypeIdentifierRunningPower"]
 
   /// As the workout says them, in order of their starts. Since iOS 16, any workout has one, which is all of it.
   static func legs(of summary: WorkoutSummary) -> [WorkoutLeg] {
     let workout = summary.workout
-    let activities = workout.activities.sorted { $0.start < $1.start }
+    let activities = workout.activities.sorted { $0.start < $1.start }.prefix(mostLegs)
     return activities.indices.map { index in
       let activity = activities[index]
       let next = index + 1 < activities.count ? activities[index + 1].start : nil
@@ -40,7 +42,7 @@ public struct WorkoutLeg: Hashable, Sendable {
         ?? ActiveIntervals(
           activity.events + workout.events, from: leg.start.microseconds, to: end.microseconds
         ).seconds
-      leg.duration = (0...elapsed + 60).contains(said) ? said : nil
+      leg.duration = said >= 0 && said <= elapsed + 60 ? said : nil
       leg.distance = WorkoutSummary.distance(activity.statistics, by: kind)
       leg.energy = WorkoutSummary.energy(activity.statistics)
       leg.heartRate = WorkoutHeartRate(activity.statistics)
@@ -55,7 +57,7 @@ public struct WorkoutLeg: Hashable, Sendable {
   }
 
   private static func seconds(from start: Timestamp, to end: Timestamp) -> Double {
-    Double(end.microseconds &- start.microseconds) / 1_000_000
+    (Double(end.microseconds) - Double(start.microseconds)) / 1_000_000
   }
 
   /// Apple's export does not say what a leg of a triathlon was, but how far it went in which way.
@@ -69,7 +71,7 @@ public struct WorkoutLeg: Hashable, Sendable {
         return WorkoutActivityType(exported: "HKWorkoutActivityType" + name)
       }
     }
-    return WorkoutActivityType(exported: "HKWorkoutActivityTypeTransition")
+    return .transition
   }
 
   /// With what samples say of the time of legs that do not say it themselves.
@@ -96,6 +98,11 @@ public struct WorkoutLeg: Hashable, Sendable {
     }
     return legs
   }
+}
+
+extension WorkoutActivityType {
+  /// What lies between two legs of a triathlon.
+  static let transition = WorkoutActivityType(exported: "HKWorkoutActivityTypeTransition")
 }
 
 extension [Double] {

@@ -31,7 +31,10 @@ public struct WorkoutMeasure: Hashable, Sendable {
         maximum: one.maximum)
       if measure.isPlausible { measures[one.type] = measure }
     }
-    for type in usual where measures[type] == nil {
+    // Whoever sent the workout may have said anything.
+    let (start, end) = (summary.sample.start, summary.sample.end)
+    let isKnown = CalendarBuckets.years.contains(start) && CalendarBuckets.years.contains(end)
+    for type in usual where measures[type] == nil && isKnown {
       if let measure = try measure(type, of: summary, during: active, reader) { measures[type] = measure }
     }
     return measures.values.sorted { $0.type.shortName < $1.type.shortName }

@@ -37,8 +37,10 @@ public struct WorkoutSummary: Hashable, Sendable {
     energy = Self.energy(workout.statistics) ?? Self.total("totalEnergyBurned", workout, in: "kcal")
     if distance == nil || energy == nil {
       let legs = WorkoutLeg.legs(of: self)
-      distance = distance ?? legs.compactMap(\.distance).total
-      energy = energy ?? legs.compactMap(\.energy).total
+      // A part of the legs is no total: samples of the whole time say more.
+      let moving = legs.filter { $0.activity != .transition }
+      distance = distance ?? (moving.allSatisfy { $0.distance != nil } ? moving.compactMap(\.distance).total : nil)
+      energy = energy ?? (legs.allSatisfy { $0.energy != nil } ? legs.compactMap(\.energy).total : nil)
     }
     duration = workout.duration ?? ActiveIntervals(workout, of: sample).seconds
     let most = elapsed > 0 ? elapsed + max(Self.slack.seconds, Self.slack.share * elapsed) : Self.longest

@@ -53,7 +53,9 @@ package enum SleepReading: Hashable, Sendable {
   }
 
   private static func autoExport(_ members: [String: JSONValue]) -> Night {
-    func hours(_ name: String) -> Double { number(members[name]).map { $0 * 3_600 } ?? 0 }
+    var scale = 3_600.0
+    if case .string(let units)? = members["units"] { scale = ["min": 60, "m": 60, "s": 1, "sec": 1][units] ?? scale }
+    func hours(_ name: String) -> Double { number(members[name]).map { $0 * scale } ?? 0 }
     var times: ClosedRange<Timestamp>?
     if let start = date(members["sleepStart"]), let end = date(members["sleepEnd"]), start <= end {
       times = start...end
@@ -87,9 +89,16 @@ package enum SleepReading: Hashable, Sendable {
 }
 
 extension SleepReading.Night {
+  /// In seconds.
+  private static let slack = 900.0
+
   fileprivate var isPlausible: Bool {
     let longest = 48.0 * 3_600
-    if let times, Double(times.upperBound.seconds - times.lowerBound.seconds) > longest { return false }
+    if let times {
+      // What is said of a night lies within it, but for rounding.
+      let length = Double(times.upperBound.seconds) - Double(times.lowerBound.seconds)
+      guard length <= longest, asleep + awake <= length + Self.slack else { return false }
+    }
     return asleep > 0 && [asleep, core, deep, rem, awake, inBed].allSatisfy { (0...longest).contains($0) }
   }
 }

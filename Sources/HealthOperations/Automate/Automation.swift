@@ -62,16 +62,28 @@ public struct Automation: Hashable, Sendable {
 
   /// All of a settings file, by name. Throws `SettingsFileError` of the first mistake.
   public static func all(in file: SettingsFile) throws(SettingsFileError) -> [Automation] {
-    let destinations = file.destinations.map(\.name)
+    let (automations, mistakes) = readable(in: file)
+    if let mistake = mistakes.first { throw mistake }
+    return automations
+  }
+
+  /// The same without those that have a mistake, and what that is.
+  public static func readable(
+    in file: SettingsFile
+  ) -> (automations: [Automation], mistakes: [SettingsFileError]) {
+    let destinations = file.destinationNames
     var automations: [Automation] = []
+    var mistakes: [SettingsFileError] = []
     for section in file.sections where section.table == .automation {
-      do {
+      let key = "automation.\(section.name)."
+      if file.mistakes.contains(where: { $0.key?.hasPrefix(key) == true }) { continue }
+      do throws(SettingsError) {
         automations.append(try Automation(name: section.name, section.values, destinations: destinations))
       } catch {
-        throw file.error(error, in: section)
+        mistakes.append(file.error(error, in: section))
       }
     }
-    return automations
+    return (automations, mistakes)
   }
 }
 

@@ -14,7 +14,6 @@ public enum ReportPrinterError: Error, Hashable, Sendable {
 }
 
 /// Prints a page of HTML to a PDF file, by a program of the system.
-///
 struct ReportPrinter: Sendable {
   private enum Program: String, CaseIterable {
     case weasyprint, chromium

@@ -66,7 +66,7 @@ public struct AutomationService: Service {
       await supervision.run { state in
         do {
           known.value = try await onThread { [home = context.home] _ in
-            try Automation.all(in: try home.readableSettings())
+            Automation.readable(in: try home.readableSettings()).automations
           }
         } catch {
           tell("", .unreadableSettings(error))
@@ -150,7 +150,9 @@ public struct DueAutomations: Sendable {
     words: @Sendable (any Error) -> String,
     report: (Automation, Result<String, any Error>) throws -> Void
   ) async throws {
-    let automations = try await onThread { [home = context.home] _ in try Automation.all(in: try home.settings()) }
+    let automations = try await onThread { [home = context.home] _ in
+      Automation.readable(in: try home.readableSettings()).automations
+    }
     for automation in automations where automation.isEnabled {
       guard try await context.store.activities.state(of: automation.activity)?.paused == nil else { continue }
       var watcher = automation.watcher(context, time, waits: false)

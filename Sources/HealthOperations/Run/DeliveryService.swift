@@ -76,11 +76,15 @@ public struct DeliveryService: Service {
         do {
           let (known, mistakes) = try await onThread { [home, last = sections.value] _ in
             let file = try home.readableSettings()
-            let timed = try Automation.all(in: file).timedDestinations
+            let (automations, wrong) = Automation.readable(in: file)
+            // Also of an automation that is left out: when it delivers is not known then.
+            let working = Set(automations.map(\.name))
+            let timed = automations.timedDestinations.union(
+              file.destinationNames.filter { !working.isSuperset(of: file.automations(deliveringTo: $0)) })
             // One that is being edited goes on as it was.
             let kept = last.filter { file.mistake(inDestination: $0.name) != nil }
             let read = file.destinations.filter { $0.common.isEnabled && !timed.contains($0.name) }
-            return (read + kept, file.mistakes)
+            return (read + kept, file.mistakes + wrong)
           }
           sections.value = known
           for mistake in mistakes { tell("", .unreadableSettings(mistake)) }

@@ -48,7 +48,9 @@ public struct FollowingService: Service {
       await supervision.run { _ in
         guard var servers = try? await registry.servers() else { return }
         // Settings that cannot be read keep nobody from being followed.
-        let automations = try? await onThread { [home] _ in try Automation.all(in: try home.settings()) }
+        let automations = try? await onThread { [home] _ in
+          Automation.readable(in: try home.readableSettings()).automations
+        }
         servers.removeAll { automations?.times(pullsFrom: $0.name) ?? false }
         guard !servers.isEmpty else { return }
         _ = try? await operation.run(servers.map { ($0, PeerFinder.hint(of: $0)) })

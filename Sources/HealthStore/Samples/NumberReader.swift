@@ -114,8 +114,8 @@ public final class NumberReader {
 
   /// In SQL, of a row of `sample`. Most metadata are about something else, and need not be parsed to see that.
   static let isUserEntered = """
-    (metadata IS NOT NULL AND instr(metadata, '"HKWasUserEntered"') > 0
-      AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'))
+    IFNULL(instr(metadata, '"HKWasUserEntered"') > 0
+      AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'), 0)
     """
 
   /// How many shown samples of some sources, of all types, were measured by which device. Reads the whole table.

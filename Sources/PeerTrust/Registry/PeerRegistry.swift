@@ -83,6 +83,8 @@ public struct PeerRegistry: Sendable {
         try original.read { db in try PeerSchema.requireKnown(db, path: path) }
         let queue = try DatabaseQueue()
         try original.backup(to: queue)
+        try queue.inDatabase { try $0.execute(sql: "PRAGMA trusted_schema = OFF") }
+        try PeerSchema.migrate(queue)
         return PeerRegistry(pool: queue)
       } catch {
         throw PeerRegistryError(error, path: path)

@@ -65,14 +65,16 @@ struct SleepPresentation {
     ])
     let groups = Dictionary(grouping: nights.filter { $0.asleep != nil }) { title(of: $0.day, period) }
     for (title, nights) in groups.sorted(by: { $0.key < $1.key }) {
-      func mean(_ seconds: (Night) -> Double) -> String {
-        let total = nights.reduce(0) { $0 + seconds($1) }
-        return total > 0 ? DurationText.hours(total / Double(nights.count)) : "-"
+      // Of what has no stages, none is a part of a mean.
+      let staged = nights.filter { night in night.sessions.contains { $0.hasStages } }
+      func mean(_ stage: SleepStage) -> String {
+        let total = staged.reduce(0) { $0 + $1.sessions.reduce(0) { $0 + $1.duration(of: stage) } }
+        return total > 0 ? DurationText.hours(total / Double(staged.count)) : "-"
       }
+      let asleep = nights.reduce(0) { $0 + ($1.asleep ?? 0) }
       table.append([
-        .init(title), .init(mean { $0.asleep ?? 0 }), .init(mean { $0.main.duration(of: .asleepDeep) }),
-        .init(mean { $0.main.duration(of: .asleepREM) }), .init(mean { $0.main.duration(of: .asleepCore) }),
-        .init(mean { $0.main.duration(of: .awake) }), .init(HumanFormat.count(nights.count)),
+        .init(title), .init(DurationText.hours(asleep / Double(nights.count))), .init(mean(.asleepDeep)),
+        .init(mean(.asleepREM)), .init(mean(.asleepCore)), .init(mean(.awake)), .init(HumanFormat.count(nights.count)),
       ])
     }
     try Console.print(table)
@@ -107,5 +109,16 @@ struct SleepPresentation {
         .init(hasTimes ? times.joined(separator: "-") : "-"),
         .init(session.source.map { PlainText.escaped($0, limit: 40) } ?? "-"),
       ]
+  }
+}
+
+extension Night {
+  fileprivate var sessions: [SleepSession] { [main] + naps }
+}
+
+extension SleepSession {
+  /// Whether it tells one kind of sleep from others.
+  fileprivate var hasStages: Bool {
+    [.asleepCore, .asleepDeep, .asleepREM].contains { duration(of: $0) > 0 }
   }
 }

@@ -113,7 +113,7 @@ struct WorkoutParts {
     events += details.pauses.map { pause in
       Event(
         name: "pause", start: Timestamp(microseconds: pause.lowerBound),
-        seconds: Double(pause.upperBound - pause.lowerBound) / 1_000_000)
+        seconds: (Double(pause.upperBound) - Double(pause.lowerBound)) / 1_000_000)
     }
     events.sort { $0.start < $1.start }
     if events.isEmpty { return }

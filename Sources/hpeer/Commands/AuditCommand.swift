@@ -5,7 +5,7 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-struct Audit: AsyncParsableCommand {
+struct Audit: AsyncParsableCommand, TakesWordsOfItsOwn {
   static let configuration = CommandConfiguration(
     commandName: "audit",
     abstract: "Show who read what, when, and everything else that happened to the record.",
@@ -95,7 +95,7 @@ struct AuditShow: AsyncParsableCommand {
       last = records.last?.id ?? last
       if !records.isEmpty { continue }
       if !follow {
-        if !hasPrinted { Console.say("The log has nothing of that.") }
+        if !hasPrinted { Console.say("No matching events.") }
         return
       }
       try await Task.sleep(for: .milliseconds(500))

@@ -121,6 +121,7 @@ struct AutomationAdd: AsyncParsableCommand {
       repeat {
         text = try await Prompt.readLine(prompt: "\(option): ").trimmingCharacters(in: .whitespaces)
         if text == "" { break }
+        if text.flatMap(Kind.init(rawValue:)) == nil { Console.say("It is one of \(names.joined(separator: ", ")).") }
       } while text.flatMap(Kind.init(rawValue:)) == nil
     }
     guard let text, let kind = Kind(rawValue: text) else {

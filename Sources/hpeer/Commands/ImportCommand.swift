@@ -94,8 +94,8 @@ struct Import: AsyncParsableCommand {
     } else if path == nil {
       throw ValidationError("Missing expected argument '<path>'")
     } else if paths.count > 1 {
-      guard !snapshot, !paths.contains("-") else {
-        throw ValidationError("--snapshot and standard input are of one export: give one path.")
+      guard !snapshot, !output.json, !paths.contains("-") else {
+        throw ValidationError("--snapshot, --json and standard input are of one export: give one path.")
       }
     }
   }
@@ -114,11 +114,8 @@ struct Import: AsyncParsableCommand {
     let input = path == "-" ? try await spooled() : nil
     do {
       try await run(input?.path ?? path)
-    } catch ImportError.onlyZipFiles(let folder, _) where !snapshot {
-      let names = try FileManager.default.contentsOfDirectory(atPath: folder).filter {
-        $0.lowercased().hasSuffix(".zip")
-      }
-      try await run(each: names.map { "\(folder)/\($0)" })
+    } catch let error as ImportError where !snapshot && Self.zipFiles(error) != nil {
+      try await run(each: Self.zipFiles(error) ?? [])
     } catch let error as ImportError {
       if case .notAnExport(let file, _) = error, Self.isEncrypted(file) {
         throw CommandFailure(
@@ -130,20 +127,37 @@ struct Import: AsyncParsableCommand {
     }
   }
 
-  /// One after the other, the oldest first.
+  /// The zip files of a folder that holds nothing else of an export; `nil` where there is none directly in it.
+  private static func zipFiles(_ error: ImportError) -> [String]? {
+    guard case .onlyZipFiles(let folder, _) = error else { return nil }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let files = names.filter { $0.lowercased().hasSuffix(".zip") }.map { "\(folder)/\($0)" }
+    return files.isEmpty ? nil : files
+  }
+
+  /// One after the other, the oldest first; one that is no export does not keep the others from being read.
   private func run(each paths: [String]) async throws {
     let dated = paths.map { path in
       let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
       return (path: path, changed: changed ?? .distantFuture)
     }
+    var failures: [any Error] = []
     for (index, file) in dated.sorted(by: { ($0.changed, $0.path) < ($1.changed, $1.path) }).enumerated() {
-      Console.say(
-        "\(index + 1) of \(paths.count): \(PlainText.escaped(URL(fileURLWithPath: file.path).lastPathComponent, limit: 200))"
-      )
+      let name = PlainText.escaped(URL(fileURLWithPath: file.path).lastPathComponent, limit: 200)
+      Console.say("\(index + 1) of \(paths.count): \(name)")
       var one = self
       one.paths = [file.path]
-      try await one.run()
+      do {
+        try await one.run()
+      } catch {
+        let status = ExitStatus.of(error)
+        if status == .interrupted || error is OutputError || paths.count == 1 { throw error }
+        Console.say("\(name): \(ErrorText.of(error))")
+        failures.append(error)
+      }
     }
+    guard let first = failures.first else { return }
+    throw ExitCode((failures.count < paths.count ? ExitStatus.partial : ExitStatus.of(first)).rawValue)
   }
 
   /// Whether a file is one of age's.

@@ -99,7 +99,8 @@ struct Show: AsyncParsableCommand {
     if isTerminal, times[0] == times[1] { times.removeLast() }
     let words =
       times + [
-        SampleText(units: question.unitsForPeople).of(sample, members: members), PlainText.escaped(sample.source.name),
+        SampleText(units: question.unitsForPeople, isExact: !isTerminal).of(sample, members: members),
+        PlainText.escaped(sample.source.name),
       ]
     try Console.print(words.joined(separator: "  "))
   }

@@ -38,7 +38,7 @@ struct Stats: AsyncParsableCommand {
   var versus: PeriodArgument?
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption
-  @Option(help: "The day on which weeks begin; without it, as the locale has it.")
+  @Option(help: "The day on which weeks begin: monday; without it, on a terminal as the locale has it.")
   var weekStart: WeekStart?
   @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
   var fill: GapFilling?
@@ -58,7 +58,9 @@ struct Stats: AsyncParsableCommand {
   }
 
   private var weekStartsOnSunday: Bool {
-    weekStart.map { $0 == .sunday } ?? (!json && !csv && TimeLocale.current.weekStartsOnSunday)
+    if let weekStart { return weekStart == .sunday }
+    let isForPeople = Console.capabilities.isTerminal(.output) && !json && !csv
+    return isForPeople && TimeLocale.current.weekStartsOnSunday
   }
 
   func run() async throws {
@@ -92,13 +94,18 @@ struct Stats: AsyncParsableCommand {
       }
       if index > 0 { try Console.print("") }
       try StatisticsPresentation(statistics: statistics, zone: zone, screen: screen).print()
-      if let start = question.start, !statistics.values.isEmpty {
-        let end = min(question.end ?? question.now, question.now)
-        if start < end {
-          try await DayComparison(type: type, question: question).print(start..<end, before: nil, in: store)
-        }
-      }
+      try await sayMean(of: statistics, store, question)
     }
+  }
+
+  /// Answers on a terminal what a table of days leaves to the reader.
+  private func sayMean(of statistics: Statistics, _ store: HealthStore, _ question: Question) async throws {
+    guard Console.capabilities.isTerminal(.output), let start = question.start,
+      statistics.values.contains(where: { !$0.isPartial })
+    else { return }
+    let end = min(question.end ?? question.now, question.now)
+    guard start < end else { return }
+    try await DayComparison(type: statistics.type, question: question).print(start..<end, before: nil, in: store)
   }
 
   private func compare(
@@ -107,7 +114,9 @@ struct Stats: AsyncParsableCommand {
     let other = try question.range(of: versus)
     let start = question.start ?? other.upperBound
     let end = question.end ?? question.now
-    guard start < end else { throw ValidationError("Name days that are compared, such as `this month vs last month`.") }
+    guard start < end else {
+      throw ValidationError("Name the two periods to compare, such as `this month vs last month`.")
+    }
     if try selection.types.count > 1 { try Console.print(PlainText.escaped(type.shortName, limit: 100)) }
     try await DayComparison(type: type, question: question).print(start..<end, before: other, in: store)
   }

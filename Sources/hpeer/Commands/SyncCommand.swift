@@ -48,6 +48,12 @@ struct SyncCommand: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     let file = try SettingsNotice.readable(home)
+    // Of what this command is about.
+    let mistakes =
+      names.isEmpty
+      ? SettingsNotice.mistakes(of: file).filter { mistake in
+        ["destination", "automation"].contains { mistake.key?.hasPrefix("\($0).") == true }
+      } : []
     let outcomes = try await interruptible("what was done stays, and the same command goes on from there.") {
       [self] in
       var outcomes: [(any Error)?] = []
@@ -57,11 +63,11 @@ struct SyncCommand: AsyncParsableCommand {
       let failures = try await Self.deliver(sections, home, try home.openStore(), isJSON: output.json)
       return outcomes + failures
     }
-    let failures = outcomes.compactMap(\.self) + (names.isEmpty ? file.mistakes : [])
+    let failures = outcomes.compactMap(\.self) + mistakes
     if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
     guard let first = failures.first else { return }
     let isPartial =
-      failures.count < outcomes.count + (names.isEmpty ? file.mistakes.count : 0)
+      failures.count < outcomes.count + mistakes.count
       || failures.contains { $0 is SomeRefused }
     throw ExitCode(isPartial ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
   }
@@ -79,7 +85,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// How each ended that there was a reason for; `nil` for well.
   private func automate(_ file: SettingsFile, _ home: Home) async throws -> [(any Error)?] {
-    guard !(try Automation.all(in: file)).isEmpty else { return [] }
+    guard !Automation.readable(in: file).automations.isEmpty else { return [] }
     var outcomes: [(any Error)?] = []
     try await DueAutomations(try await .here(home)).run(words: ErrorText.sentence) { automation, outcome in
       switch outcome {

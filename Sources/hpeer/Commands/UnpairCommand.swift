@@ -1,5 +1,6 @@
 import ArgumentParser
 import HealthOperations
+import OperatingSystem
 import PeerClient
 import PeerTrust
 import Terminal
@@ -44,7 +45,9 @@ struct UnpairCommand: AsyncParsableCommand {
       }
       let shown = PlainText.escaped(client.name, limit: 60)
       throw CommandFailure(
-        .refused, "\(shown) reads from this machine, and is not pulled from: `hpeer revoke \(shown)` ends that.")
+        .refused,
+        "\(shown) reads from this machine, and is not pulled from: `hpeer revoke \(ShellWord.quoted(shown))` ends that."
+      )
     }
   }
 }

@@ -103,7 +103,7 @@ struct Question {
     let reading = timeZone ?? home.timeZone
     let bounds = period.bounds(in: reading, now: now)
     let (start, end) = (bounds.start.start(in: reading, now: now), bounds.end.end(in: reading, now: now))
-    guard start < end else { throw ValidationError("These are no days.") }
+    guard start < end else { throw ValidationError("The period is empty.") }
     return start..<end
   }
 

@@ -47,7 +47,8 @@ struct TimeLocale {
 enum SpokenTime {
   /// Commands that ask about a stretch of time; those of them that divide it.
   private static let commands: Set = [
-    "audit", "chart", "coverage", "export", "latest", "report", "show", "sleep", "stats", "summary", "workouts",
+    "audit", "audit show", "chart", "coverage", "export", "latest", "report", "show", "sleep", "stats", "summary",
+    "workouts",
   ]
   private static let dividing: Set = ["chart", "sleep", "stats"]
   /// As many words as the longest period has.

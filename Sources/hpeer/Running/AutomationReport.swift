@@ -38,7 +38,7 @@ struct AutomationReport: Encodable {
   ///
   /// - Parameter store: `nil` before the first import or pull.
   static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [AutomationReport] {
-    let automations = try Automation.all(in: file)
+    let automations = Automation.readable(in: file).automations
     guard !automations.isEmpty else { return [] }
     let states = try await store?.activities.all(beginning: Automation.activityPrefix) ?? []
     var zone = TimeZone.current

@@ -40,6 +40,8 @@ struct CommandSettings {
     }) {
       throw mistake
     }
+    // A table of no command may have been meant for this one.
+    for mistake in file.mistakes where mistake.key?.contains(".") == false { Console.warn("left out: \(mistake)") }
     guard hasVariables || file.commands.contains(where: { tables(of: name).contains($0.command) }) else {
       return words.arranged
     }

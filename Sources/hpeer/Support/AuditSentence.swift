@@ -47,7 +47,7 @@ struct AuditSentence {
     case .pairingSucceeded: (detail["role"] == "client" ? "Paired with \(peer)" : "\(peer) paired", ["peer"])
     case .pairingFailed: ("Somebody failed to pair", [])
     case .pairingEnded: ("\(peer) is no longer paired", ["peer"])
-    case .tokenRefused: ("Somebody without a right was refused", [])
+    case .tokenRefused: ("A request with an invalid token was refused", [])
     case .tokenRevoked: ("\(peer) may no longer read", ["peer"])
     case .personCompared: ("\(peer) asked whose record it is", ["peer"])
     case .scopeChanged: ("What \(peer) may read was changed", ["peer"])

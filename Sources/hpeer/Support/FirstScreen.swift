@@ -37,7 +37,9 @@ enum FirstScreen {
     guard let store = try home.openStoreForReadingIfThere(),
       try await store.samples.typeCounts().contains(where: { $0.samples > 0 })
     else { return try Console.print(beginning) }
-    try await SummaryCommand.parse(words).run()
+    // With what is set for it.
+    let arranged = try CommandSettings.arranged(try CommandWords(words + ["summary"], for: Hpeer.self))
+    if var summary = try Hpeer.parseAsRoot(arranged) as? any AsyncParsableCommand { try await summary.run() }
     try Console.print("")
     var served: ServerState?
     do {
