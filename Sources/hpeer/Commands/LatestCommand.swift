@@ -51,7 +51,9 @@ struct Latest: AsyncParsableCommand {
         continue
       }
       var when = question.seconds(sample.start)
-      when += ", \(Self.age(of: sample))"
+      if try selection.types.isEmpty || Console.capabilities.isTerminal(.output) {
+        when += ", \(Self.age(of: sample))"
+      }
       // What is true of the person has no time.
       if case .characteristic = sample.payload { when = "-" }
       table.append([
