@@ -30,9 +30,7 @@ enum MultistatusNames {
 
   private static func name(_ href: ArraySlice<UInt8>) -> String? {
     let text = String(decoding: href, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    guard let last = text.split(separator: "/", omittingEmptySubsequences: false).last, !last.isEmpty else {
-      return nil
-    }
-    return String(last).removingPercentEncoding
+    let last = text.utf8.lastIndex(of: UInt8(ascii: "/")).map { text[text.utf8.index(after: $0)...] } ?? text[...]
+    return last.isEmpty ? nil : String(last).removingPercentEncoding
   }
 }

@@ -17,6 +17,10 @@ struct MQTTFailure {
     if said.contains("host name verification failed") {
       return .unusable(reason: "the certificate of \(host) is for another name: put that name into url, or renew it")
     }
+    if said.contains("certificate has expired") || said.contains("certificate is not yet valid") {
+      return .unusable(
+        reason: "the certificate of \(host) is not valid today: renew it there, and check the clocks of both machines")
+    }
     if said.contains("certificate verify failed") {
       return .unusable(
         reason: "the certificate of \(host) is not trusted or not valid now: set ca to the authority that has signed it"

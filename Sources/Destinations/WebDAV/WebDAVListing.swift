@@ -19,15 +19,15 @@ struct WebDAVListing: Hashable, Sendable {
     var least = Int.max
     for response in XMLElements.all("response", in: String(decoding: body, as: UTF8.self)) {
       guard let path = XMLElements.first("href", in: response).map(Self.path) else { continue }
-      let parts = path.split(separator: "/")
+      let depth = Self.depth(of: path)
       // Servers behind others may name a path that is not what was asked for: the collection is what is above the rest.
-      least = min(least, parts.count)
-      guard let name = parts.last.flatMap({ String($0).removingPercentEncoding }), name != ".", name != "..",
+      least = min(least, depth)
+      guard let name = Self.name(of: path), name != ".", name != "..",
         !name.isEmpty, !name.contains("/"), !name.utf8.contains(0)
       else { continue }
       found.append(
         (
-          parts.count,
+          depth,
           Member(
             name: name, isCollection: !XMLElements.all("collection", in: response).isEmpty,
             modified: XMLElements.first("getlastmodified", in: response).flatMap { RetryAfter.date($0, now: now) })
@@ -35,6 +35,25 @@ struct WebDAVListing: Hashable, Sendable {
     }
     let depth = least < Int.max ? least + 1 : 0
     members = found.filter { $0.depth == depth }.map(\.member)
+  }
+
+  /// The number of names in a path. A server may send millions of slashes, so no list of them is made.
+  private static func depth(of path: Substring) -> Int {
+    var (depth, isName) = (0, false)
+    for byte in path.utf8 {
+      let isSlash = byte == UInt8(ascii: "/")
+      if !isSlash, !isName { depth += 1 }
+      isName = !isSlash
+    }
+    return depth
+  }
+
+  /// The last one.
+  private static func name(of path: Substring) -> String? {
+    let slash = UInt8(ascii: "/")
+    guard let last = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
+    let first = path.utf8[..<last].lastIndex(of: slash).map { path.utf8.index(after: $0) } ?? path.startIndex
+    return String(path[first...last]).removingPercentEncoding
   }
 
   /// Of a whole address or of a path.

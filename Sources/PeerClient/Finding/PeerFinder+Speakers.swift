@@ -7,6 +7,8 @@ public struct PeerSpeaker: Hashable, Sendable {
   public var dialect: String?
   /// Whether it is paired with: by its id, or for an app by its certificate.
   public var isPaired: Bool
+  /// Whether it announces the id of a paired machine and shows another certificate.
+  public var isImpostor = false
 }
 
 extension PeerFinder {
@@ -22,6 +24,24 @@ extension PeerFinder {
       PeerSpeaker(
         dialect: PeerDialects.dialect(of: peer)?.name,
         isPaired: peer.id.map { id in paired.contains { $0.id == id } } ?? false)
+    }
+    // Anybody can announce an id; the certificate proves it, where the machine answers.
+    let claimed = speakers.indices.filter { speakers[$0].isPaired }.prefix(Self.mostAsked)
+    await withTaskGroup(of: (Int, Bool).self) { group in
+      for index in claimed {
+        let (endpoint, id) = (peers[index].endpoints[0], peers[index].id)
+        let expected = paired.first { $0.id == id }?.fingerprint
+        group.addTask {
+          let seen = await Self.within(Self.askingTime) {
+            try await ClientNetwork.current.shakeHands(
+              endpoint, .anyForPairing, TransportProfile(leastTLS: .tls12), Int(Self.askingTime.components.seconds))
+          }
+          return (index, seen != nil && seen != expected)
+        }
+      }
+      for await (index, isImpostor) in group where isImpostor {
+        (speakers[index].isPaired, speakers[index].isImpostor) = (false, true)
+      }
     }
     let open = speakers.indices.filter { speakers[$0].dialect == nil }.prefix(Self.mostAsked)
     await withTaskGroup(of: (Int, PeerSpeaker?).self) { group in

@@ -66,6 +66,7 @@ struct Discover: AsyncParsableCommand {
     guard !peers.isEmpty else {
       throw PeerFinderError.nobody(seconds: Int(timeout.rounded(.up)), others: [])
     }
+    let others = try await registry.servers().map(\.name) + peers.map(\.name)
     var table = Table(columns: [
       .init("NAME"), .init("ADDRESS"), .init("PORT", .trailing), .init("ID"), .init("KIND"), .init("STATE"),
     ])
@@ -75,7 +76,7 @@ struct Discover: AsyncParsableCommand {
           .init(index == 0 ? peer.name : ""), .init(service.address), .init(String(service.port)),
           .init(index == 0 ? peer.id?.short ?? "-" : ""),
           .init(index == 0 ? speaker.dialect ?? "unknown" : ""),
-          .init(index == 0 ? Self.state(of: peer, speaker) : ""),
+          .init(index == 0 ? Self.state(of: peer, speaker, Self.lookalike(peer, others)) : ""),
         ])
       }
     }
@@ -88,8 +89,15 @@ struct Discover: AsyncParsableCommand {
     }
   }
 
-  private static func state(of peer: DiscoveredPeer, _ speaker: PeerSpeaker) -> String {
+  /// A name of another machine that this one's may be taken for.
+  private static func lookalike(_ peer: DiscoveredPeer, _ names: [String]) -> String? {
+    names.first { LookAlike.areConfusable(peer.name, $0) }.map { PlainText.escaped($0, limit: 60) }
+  }
+
+  private static func state(of peer: DiscoveredPeer, _ speaker: PeerSpeaker, _ lookalike: String?) -> String {
     if speaker.isPaired { return "paired" }
+    if speaker.isImpostor { return "not paired: it claims to be a paired machine, with another certificate" }
+    if let lookalike { return "not paired: its name looks like \(lookalike), and is another" }
     if let traits = speaker.dialect.flatMap(PeerDialects.dialect(named:))?.traits, traits.isApp {
       let name = ShellWord.quoted(peer.name)
       if traits.copiesCode { return "not paired: copy its QR text, then hpeer pair \(name) -" }
