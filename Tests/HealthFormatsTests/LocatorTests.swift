@@ -133,7 +133,8 @@ import Testing
   @Test func everyErrorIsOneSentence() {
     let errors: [ImportError] = [
       .noSuchFile(path: "p"), .notReadable(path: "p"), .notAnExport(path: "p", looksLike: "a PDF document"),
-      .exportXMLMissing(path: "p"), .onlyZipFiles(path: "p", first: "p/a.zip"), .onlyClinicalDocument(path: "p"),
+      .exportXMLMissing(path: "p"), .tooManyAlike(limit: 3), .onlyZipFiles(path: "p", first: "p/a.zip"),
+      .onlyClinicalDocument(path: "p"),
       .damagedZip(path: "p", detail: "CRC error", someKept: true),
       .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),
       .tooLarge(what: "an element", at: TextPosition(line: 1, column: 2, offset: 3)), .changedWhileReading(path: "p"),

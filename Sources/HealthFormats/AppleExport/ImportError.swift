@@ -24,6 +24,8 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case unsupportedCompression(path: String, method: String)
   /// Something in the XML is far beyond what any export holds.
   case tooLarge(what: String, at: TextPosition)
+  /// The XML has more records of one kind, source and time than any export.
+  case tooManyAlike(limit: Int)
   /// The file is not as long as when it was found, or another has its place: it is still being copied, perhaps. Samples
   /// may have been delivered before that; when the file is whole, import it again.
   case changedWhileReading(path: String)
@@ -64,6 +66,9 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .tooLarge(let what, let position):
       "The XML holds \(what) that is larger than any export has, at line \(position.line), column \(position.column); "
         + "export again in the Health app."
+    case .tooManyAlike(let limit):
+      "The XML has more than \(limit) records of one type, source and time, which no export has; export again in the "
+        + "Health app."
     case .changedWhileReading(let path):
       "\(path) changed while it was being read; wait until it is copied completely and try again."
     case .ioError(let path, let detail):
@@ -96,7 +101,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .damagedCompression(let path, let detail): .damagedCompression(path: named(path), detail: detail)
     case .encryptedZip(let path): .encryptedZip(path: named(path))
     case .unsupportedCompression(let path, let method): .unsupportedCompression(path: named(path), method: method)
-    case .tooLarge: self
+    case .tooLarge, .tooManyAlike: self
     case .changedWhileReading(let path): .changedWhileReading(path: named(path))
     case .ioError(let path, let detail): .ioError(path: named(path), detail: detail)
     }

@@ -14,6 +14,10 @@ struct RouteHandler {
   /// Those of the workout that is open.
   private var routes: [Route] = []
   var parts = RouteParts()
+  /// How often each file was read: once for each route that names it.
+  private var reads: [String: Int] = [:]
+  /// Apple gives routes of one minute one file; a file that more name is read no more.
+  private static let mostReads = 20
 
   init(claims: RouteClaims) { self.claims = claims }
 
@@ -126,7 +130,7 @@ struct RouteHandler {
   }
 
   /// - Returns: the files that it names, one a line.
-  private func readChildren(
+  private mutating func readChildren(
     of element: RawElement, into route: inout Route, _ context: inout ReadingContext
   ) -> String? {
     context.noticeLine = element.line
@@ -168,11 +172,16 @@ struct RouteHandler {
   }
 
   /// The points of a file; `nil`, and remarked, where there are none to be had, and where they are another route's.
-  private func track(_ path: String, of route: Sample, _ context: inout ReadingContext) -> GPXReader.Track? {
+  private mutating func track(_ path: String, of route: Sample, _ context: inout ReadingContext) -> GPXReader.Track? {
     guard let member = context.sideFiles.member(path) else {
       context.remark("WorkoutRoute whose file is missing")
       return nil
     }
+    guard reads[member.name, default: 0] < Self.mostReads else {
+      context.remark("WorkoutRoute whose file more than \(Self.mostReads) routes name")
+      return nil
+    }
+    reads[member.name, default: 0] += 1
     guard let track = TrackHandler.track(in: member, start: route.start, &context) else { return nil }
     context.remark(track.problems, in: member)
     let interval = RouteClaims.Interval(start: route.start, end: route.end)

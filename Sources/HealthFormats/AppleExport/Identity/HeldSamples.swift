@@ -28,11 +28,22 @@ struct HeldSamples {
   private var coder = ChangeCoder()
   /// Of the samples in ``coder``.
   private var keys: [SampleKey] = []
+  /// How many there are of each key, by its hash.
+  private var alike: [Int: Int] = [:]
+  private static let mostAlike = 100_000
   private var correlations: [Correlation] = []
   private var nested: [Nested] = []
 
   /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  ///
+  /// Throws ``ImportError/tooManyAlike(limit:)``, too: nobody's export says one thing of one time so often, and all of them are kept
+  /// until its end.
   mutating func add(_ sample: Sample, key: SampleKey) throws {
+    var hasher = Hasher()
+    key.hash(into: &hasher)
+    let place = hasher.finalize()
+    alike[place, default: 0] += 1
+    guard alike[place, default: 0] <= Self.mostAlike else { throw ImportError.tooManyAlike(limit: Self.mostAlike) }
     try coder.add(sample)
     keys.append(key)
   }
