@@ -52,6 +52,13 @@ import Testing
     #expect(reading.uuids.count == 56)
   }
 
+  @Test func whatIsSaidMoreOftenThanAnyExportSaysItIsRefused() throws {
+    let record = ExportText.record()
+    #expect(throws: ImportError.tooManyAlike(limit: 100_000)) {
+      try Reading(ExportText(Array(repeating: record, count: 100_001)))
+    }
+  }
+
   @Test func twinsWithEqualValuesAreRankedByMetadata() throws {
     let twins = ["b", "a", "c"].map { ExportText.record(children: ExportText.metadata("k", $0)) }
     let forth = try Reading(ExportText(twins))
