@@ -61,7 +61,7 @@ struct Show: AsyncParsableCommand {
     var (value, unit): (String?, String?) = (nil, nil)
     switch sample.payload {
     case .quantity(let quantity): (value, unit) = ("\(quantity.value)", quantity.unit)
-    case .category(let category): value = "\(category.value)"
+    case .category(let category): value = category.value.map { "\($0)" }
     default: break
     }
     return [

@@ -2,6 +2,7 @@ import ArgumentParser
 import HealthAnalysis
 import HealthModel
 import HealthOperations
+import HealthStore
 import Terminal
 
 struct Stats: AsyncParsableCommand {
