@@ -9,7 +9,7 @@ struct StatisticsText {
 
   /// `stepCount, by day, Europe/Berlin`
   var heading: String {
-    let unit = statistics.unit.map { $0 == "count" ? "" : ", \(PlainText.escaped($0, limit: 40))" } ?? ""
+    let unit = statistics.unit.map { $0 == "count" ? "" : ", \(NumberText.name(of: $0))" } ?? ""
     return "\(name)\(unit), by \(statistics.size.rawValue), \(statistics.zone)"
   }
 

@@ -12,7 +12,10 @@ struct SummaryPresentation {
   func print() throws {
     let weekday = Self.weekdays[(summary.day % 7 + 7) % 7]
     let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
-    let zone = PlainText.escaped(question.zone.name, limit: 60)
+    let isTerminal = Console.capabilities.isTerminal(.output)
+    // A zone that nobody chose is this machine's.
+    let guessed = isTerminal && !question.home.isChosen && question.zone.name == question.home.rules.name
+    let zone = PlainText.escaped(question.zone.name, limit: 60) + (guessed ? " (this machine's)" : "")
     try Console.print(
       phrases: ["\(weekday), \(date)", zone] + (summary.isPartial ? [extent] : []), separator: ", ")
     defer { sayWhereRecordEnds() }
@@ -22,7 +25,18 @@ struct SummaryPresentation {
     for part in parts { try Console.print(phrases: part) }
     guard !summary.types.isEmpty else { return }
     try Console.print("")
+    let (columns, table) = table
     try Console.print(table)
+    if isTerminal { sayLegend(columns) }
+  }
+
+  private func sayLegend(_ columns: [Column]) {
+    var words: [String] = []
+    if columns.contains(.usual) { words.append("USUAL is the median of the 28 days before") }
+    if columns.contains(.half) { words.append("HALF OF DAYS the range in which half of them lie") }
+    if columns.contains(.change) { words.append("CHANGE how far the mean of the week is from theirs") }
+    if summary.types.contains(where: \.isUnusual) { words.append("! far outside of it") }
+    if !words.isEmpty { Console.say(words.joined(separator: ", ") + ".") }
   }
 
   /// How much of a day is known that is not whole.
@@ -108,20 +122,20 @@ struct SummaryPresentation {
     case half = "half of days"
   }
 
-  /// What a row says of a type, from a wide window to a narrow one: rather fewer numbers, and then no unit, than names
-  /// that are cut.
+  /// What a row says of a type, from a wide window to a narrow one: rather fewer numbers than names that are cut, or numbers
+  /// without their unit.
   private static let layouts: [(columns: [Column], hasUnit: Bool)] = [
     ([.today, .usual, .half, .week, .days, .change], true), ([.today, .usual, .half, .week, .change], true),
-    ([.today, .usual, .week, .change], true), ([.today, .usual, .week], true), ([.today, .usual, .week], false),
-    ([.today, .usual], false),
+    ([.today, .usual, .week, .change], true), ([.today, .usual, .week], true), ([.today, .usual], true),
+    ([.today], true), ([.today], false),
   ]
 
   /// The most that fits. What goes into a pipe has all of it.
-  private var table: Table {
-    let tables = Self.layouts.lazy.map { table(of: $0.columns, hasUnit: $0.hasUnit) }
+  private var table: (columns: [Column], table: Table) {
+    let tables = Self.layouts.lazy.map { ($0.columns, table(of: $0.columns, hasUnit: $0.hasUnit)) }
     guard Console.capabilities.isTerminal(.output) else { return tables[0] }
     let width = Console.capabilities.size.columns
-    return tables.first { $0.rendered().allSatisfy { DisplayWidth.of($0) <= width } } ?? tables[tables.count - 1]
+    return tables.first { $0.1.rendered().allSatisfy { DisplayWidth.of($0) <= width } } ?? tables[tables.count - 1]
   }
 
   private func table(of columns: [Column], hasUnit: Bool) -> Table {
@@ -140,7 +154,7 @@ struct SummaryPresentation {
     let text = NumberText(unit: shown, aggregation: entry.aggregation)
     func number(_ value: Double) -> String { text.number(UnitConversion.convert(value, from: own, to: unit) ?? value) }
     let isPlain = !hasUnit || ["", "count", "%"].contains(unit)
-    return [.init(isPlain ? entry.type.shortName : "\(entry.type.shortName), \(shown)")]
+    return [.init(isPlain ? entry.type.shortName : "\(entry.type.shortName), \(NumberText.name(of: shown))")]
       + columns.map { column in
         switch column {
         case .today:
