@@ -27,7 +27,8 @@ struct NumberText {
 
   /// A unit as people write it.
   static func name(of unit: String) -> String {
-    ["degC": "°C", "degF": "°F", "dBASPL": "dB", "dBHL": "dB"][unit] ?? PlainText.escaped(unit, limit: 40)
+    let names = Console.capabilities.usesUTF8 ? ["degC": "°C", "degF": "°F"] : [:]
+    return names[unit] ?? ["dBASPL": "dB", "dBHL": "dB"][unit] ?? PlainText.escaped(unit, limit: 40)
   }
 
   /// Less than 1 keeps three significant digits, whatever `digits` says: 0.025 IU and 2.4 µg are not nothing.

@@ -32,11 +32,11 @@ struct SummaryPresentation {
 
   private func sayLegend(_ columns: [Column]) {
     var words: [String] = []
-    if columns.contains(.usual) { words.append("USUAL is the median of the 28 days before") }
-    if columns.contains(.half) { words.append("HALF OF DAYS the range in which half of them lie") }
-    if columns.contains(.change) { words.append("CHANGE how far the mean of the week is from theirs") }
-    if summary.types.contains(where: \.isUnusual) { words.append("! far outside of it") }
-    if !words.isEmpty { Console.say(words.joined(separator: ", ") + ".") }
+    if columns.contains(.usual) { words.append("USUAL: the median of 28 days before") }
+    if columns.contains(.half) { words.append("HALF OF DAYS: where half of them lie") }
+    if columns.contains(.change) { words.append("CHANGE: of the mean of the week") }
+    if summary.types.contains(where: \.isUnusual) { words.append("!: far outside") }
+    if !words.isEmpty { Console.say(words.joined(separator: "; ") + ".") }
   }
 
   /// How much of a day is known that is not whole.
