@@ -75,8 +75,8 @@ struct AnswerTests {
 
   @Test("two times are compared in one line")
   func versus() async throws {
-    let samples = (0..<61).map { day in
-      // March has 100 a day, April 150.
+    let samples = (0..<62).map { day in
+      // March has 100 a day, April 150, and the record ends on 1 May.
       let start = Timestamp(seconds: 1_709_280_000 + Int64(day) * 86_400)
       return Sample(
         uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierStepCount"), start: start,
@@ -196,7 +196,7 @@ struct AnswerTests {
       [automation.nightly]
       when = "time"
       do = "deliver"
-      at = "03:00"
+      at = ["03:00"]
       destinations = ["wrong"]
 
       """
