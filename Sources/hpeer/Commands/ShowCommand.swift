@@ -18,7 +18,7 @@ struct Show: AsyncParsableCommand {
         hpeer show stepCount --from 2024-06-15T10:00 --zone Europe/Berlin
         hpeer show bodyMass --units lb --source Scale
         hpeer show stepCount --json --limit 0
-        hpeer show stepCount --csv --limit 0 > steps.csv
+        hpeer show stepCount --limit 0 --csv > steps.csv
       """)
 
   @OptionGroup var common: CommonOptions
