@@ -50,8 +50,11 @@ struct Latest: AsyncParsableCommand {
         ])
         continue
       }
+      let isTerminal = Console.capabilities.isTerminal(.output)
       var when = question.seconds(sample.start)
-      if try selection.types.isEmpty || Console.capabilities.isTerminal(.output) {
+      // The offset is that of the zone in question; somebody who looks at it wants to know how old it is.
+      if isTerminal { when = when.prefix(16).replacing("T", with: " ") }
+      if try selection.types.isEmpty || isTerminal {
         when += ", \(Self.age(of: sample))"
       }
       // What is true of the person has no time.
@@ -88,9 +91,20 @@ struct Latest: AsyncParsableCommand {
     return samples
   }
 
-  /// `3 h 20 min ago`.
+  /// `3 h ago`, in one unit.
   private static func age(of sample: Sample) -> String {
-    let seconds = Timestamp.now.seconds - sample.start.seconds
-    return seconds < 0 ? "still to come" : "\(HumanFormat.duration(.seconds(seconds))) ago"
+    let (seconds, isTooLong) = Timestamp.now.seconds.subtractingReportingOverflow(sample.start.seconds)
+    if isTooLong { return "long ago" }
+    let day: Int64 = 86_400
+    func text(_ length: Int64, _ unit: String) -> String { "\(HumanFormat.count(Int(seconds / length), unit)) ago" }
+    return switch seconds {
+    case ..<0: "still to come"
+    case ..<60: "just now"
+    case ..<3_600: "\(seconds / 60) min ago"
+    case ..<(2 * day): "\(seconds / 3_600) h ago"
+    case ..<(60 * day): text(day, "day")
+    case ..<(730 * day): text(30 * day, "month")
+    default: text(365 * day, "year")
+    }
   }
 }

@@ -101,7 +101,7 @@ enum FirstScreen {
     """
 
   static let shortHelp = """
-    Moves your health record between machines you own, on the local network, with no cloud in between.
+    Moves your health record between machines you own, with no cloud in between.
 
     The record
       import FILE       read an Apple Health export, or another file of samples
@@ -109,7 +109,7 @@ enum FirstScreen {
       stats TYPE        sums, means and extremes: hpeer stats steps this month
       chart TYPE        the same, drawn
       sleep, workouts   nights, workouts
-      export            write the record to a file: CSV, JSON, SQLite, FHIR and others
+      export            write the record to a file: CSV, JSON, SQLite, FHIR
 
     Between machines
       serve             share the record; shows a pairing code
