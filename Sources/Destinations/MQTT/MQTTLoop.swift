@@ -183,10 +183,18 @@ final class MQTTLoop {
     }
   }
 
+  /// How many may be in flight together with a message.
+  ///
+  /// With 3.1.1 a broker cannot say how many it takes. Of those with quality 2 beyond its own limit, mosquitto 2.0.11
+  /// acknowledges some that it never publishes.
+  private func limit(of message: MQTTMessage) -> Int {
+    configuration.version == .v3 && message.quality == .exactlyOnce ? 1 : window
+  }
+
   /// Publishes what waits, as much as may be in flight.
   private func send(_ client: OpaquePointer) -> DeliveryError? {
     guard isConnected else { return nil }
-    while next < waiting.count, inFlight.count < window {
+    while next < waiting.count, inFlight.count < limit(of: waiting[next].message) {
       let outgoing = waiting[next]
       next += 1
       let message = outgoing.message

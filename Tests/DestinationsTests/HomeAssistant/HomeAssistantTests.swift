@@ -227,7 +227,8 @@ struct HomeAssistantTests {
     let fixture = try RecordFixture(zone: ZoneRules(named: "Asia/Kolkata"))
     let server = try await HomeAssistantServer.shared.value
     let place = try destination(server, ["states": .boolean(false)], of: fixture)
-    let hour = fixture.now.seconds / 3_600 * 3_600 - 86_400
+    // Half past six there, so that the night ends in the morning, whenever this runs.
+    let hour = (fixture.now.seconds / 86_400 - 1) * 86_400 + 3_600
     var night = fixture.stage(.asleepCore, hours: 1...2)
     (night.start, night.end) = (Timestamp(seconds: hour - 20_000), Timestamp(seconds: hour + 100))
     try await fixture.add([
