@@ -5,7 +5,7 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-struct Audit: AsyncParsableCommand, TakesWordsOfItsOwn {
+struct Audit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
     abstract: "Show who read what, when, and everything else that happened to the record.",

@@ -64,6 +64,8 @@ struct CommandWords {
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
         // What follows a command that has none below it is its own, and of some that have.
         if subcommands.isEmpty || command is any TakesWordsOfItsOwn.Type, !isHelp { break }
+        // `hpeer audit yesterday`
+        if !isHelp, SpokenTime.arranged(Array(rest), of: path.joined(separator: " ")) != Array(rest) { break }
         throw unknown(word, after: path, of: subcommands, below: root)
       }
       command = next
