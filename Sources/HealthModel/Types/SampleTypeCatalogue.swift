@@ -140,16 +140,18 @@ public enum SimilarNames {
       .map(\.name)
   }
 
-  /// Levenshtein distance in bytes.
+  /// Levenshtein distance in bytes, in which two neighbours that changed places are one mistake.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
-    var previous = Array(0...b.count)
+    var (beforeThat, previous) = ([Int](), Array(0...b.count))
     for i in a.indices {
       var current = [i + 1]
       current.reserveCapacity(b.count + 1)
       for j in b.indices {
-        current.append(min(previous[j] + (a[i] == b[j] ? 0 : 1), previous[j + 1] + 1, current[j] + 1))
+        var least = min(previous[j] + (a[i] == b[j] ? 0 : 1), previous[j + 1] + 1, current[j] + 1)
+        if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, beforeThat[j - 1] + 1) }
+        current.append(least)
       }
-      previous = current
+      (beforeThat, previous) = (previous, current)
     }
     return previous[b.count]
   }

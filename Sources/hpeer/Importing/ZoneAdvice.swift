@@ -31,18 +31,22 @@ struct ZoneAdvice {
     if fits { return }
     let zones = candidates(recorded, offset, at: instant)
     let printed = Timestamp(seconds: date.seconds).iso8601(in: TimeZone(secondsFromGMT: offset) ?? .gmt).suffix(6)
-    Console.say(
-      "Days are cut at the midnights of this machine's zone, \(PlainText.escaped(current.identifier, limit: 60)); the phone's clock was at \(printed) when it made the export."
-    )
+    let machine = PlainText.escaped(current.identifier, limit: 60)
+    let what =
+      "Days are cut at the midnights of this machine's zone, \(machine), and the phone's clock was at \(printed)"
     guard let likely = zones.first else {
-      return Console.say("`hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
-    }
-    if Console.isInteractive, try await Prompt.confirm("Are your days those of \(likely)?") {
-      try await store.settings.setHomeZone(likely)
-      return Console.say("Days are those of \(likely) from now on; `hpeer zone` changes it.")
+      return Console.say("\(what): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
     }
     let others = zones.count > 1 ? " (or \(zones.dropFirst().joined(separator: ", ")))" : ""
-    Console.say("`hpeer zone \(likely)`\(others) sets the zone whose days count.")
+    guard Console.isInteractive else {
+      return Console.say("\(what): `hpeer zone \(likely)`\(others) sets the zone whose days count.")
+    }
+    Console.say("\(what).")
+    guard try await Prompt.confirm("Are your days those of \(likely)?") else {
+      return Console.say("`hpeer zone \(likely)`\(others) sets the zone whose days count.")
+    }
+    try await store.settings.setHomeZone(likely)
+    Console.say("Days are those of \(likely) from now on; `hpeer zone` changes it.")
   }
 
   /// Whether two zones show the same time now and half a year before.
