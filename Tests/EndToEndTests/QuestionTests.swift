@@ -154,7 +154,7 @@ struct QuestionTests {
     ])
     let names = ["bodyMass", "height", "distanceCycling", "bodyTemperature", "oxygenSaturation"]
     let imperial = try await home.start(["latest", "--units", "imperial"] + names).outcome().output
-    for text in ["154.32 lb", "5.91 ft", "10 mi", "98.6 degF", "98 %"] {
+    for text in ["154.32 lb", "5.91 ft", "10 mi", "98.6 °F", "98 %"] {
       #expect(imperial.contains(text), "\(imperial)")
     }
     #expect(try await run("show", "bodyMass", "--units", "bodyMass=st").output.contains("11.02 st"))

@@ -80,12 +80,10 @@ struct ZoneArgument: ExpressibleByArgument {
     return places.count == 1 ? places[0] : text.contains("/") ? text : nil
   }
 
-  /// Names that mean one zone wherever they are said.
+  /// Names that mean one zone wherever they are said; those of summer times are none.
   private static let abbreviated = [
-    "CET": "Europe/Brussels", "CEST": "Europe/Brussels", "MEZ": "Europe/Berlin", "MESZ": "Europe/Berlin",
-    "WET": "Europe/Lisbon", "EET": "Europe/Athens", "EEST": "Europe/Athens", "JST": "Asia/Tokyo",
-    "AEST": "Australia/Sydney", "AEDT": "Australia/Sydney", "NZST": "Pacific/Auckland", "NZDT": "Pacific/Auckland",
-    "HKT": "Asia/Hong_Kong", "SGT": "Asia/Singapore",
+    "CET": "Europe/Brussels", "MEZ": "Europe/Berlin", "WET": "Europe/Lisbon", "EET": "Europe/Athens",
+    "JST": "Asia/Tokyo", "AEST": "Australia/Brisbane", "HKT": "Asia/Hong_Kong", "SGT": "Asia/Singapore",
   ]
 }
 

@@ -35,7 +35,7 @@ struct UndeleteTests {
       "\(outcome.errors)")
     #expect(try await home.sampleCount() == before)
     let unbounded = try await home.run("delete", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01")
-    #expect(unbounded.status == 2 && unbounded.errors.contains("--types together with --from and --to"))
+    #expect(unbounded.status == 2 && unbounded.errors.contains("--types, --source or both"))
   }
 
   @Test("an import counts what is deleted here, and names the way to bring it back")
