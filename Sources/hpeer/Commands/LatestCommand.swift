@@ -53,7 +53,7 @@ struct Latest: AsyncParsableCommand {
       let isTerminal = Console.capabilities.isTerminal(.output)
       var when = question.seconds(sample.start)
       // The offset is that of the zone in question; somebody who looks at it wants to know how old it is.
-      if isTerminal { when = when.prefix(16).replacing("T", with: " ") }
+      if isTerminal { when = String(when.prefix(16)).replacing("T", with: " ") }
       if try selection.types.isEmpty || isTerminal {
         when += ", \(Self.age(of: sample))"
       }
