@@ -110,6 +110,8 @@ final class RecordFleet {
   private var deleted: Set<RecordWorld.Key> = []
   /// Of what was taken or brought back, somebody else may know better.
   private var unknown: Set<RecordWorld.Key> = []
+  /// The source that the person wants before all others, by type.
+  private var first: [String: String] = [:]
   private var files = 0
 
   init(_ world: RecordWorld) async throws {
@@ -130,6 +132,7 @@ final class RecordFleet {
     case .imports(let machine, let export, let way): try await importExport(machine, export, way)
     case .delivers(let machine): try await machines[machine].deliver()
     case .ranks(let source, let type):
+      first[type] = source
       for machine in machines { try await machine.store.settings.setFirstSource(source, of: SampleType(type)) }
     case .takes(let machine, let body): try await take(machine, world.bodies[body])
     case .pulls(let into, let from, let pageSize, let pages):
@@ -295,6 +298,10 @@ final class RecordFleet {
 
   /// All exchange until nothing moves; then all agree, with each other and with what was said.
   func settle(seed: UInt64) async throws {
+    // A machine that was restored has forgotten what was decided since; the person says it again.
+    for (type, source) in first {
+      for machine in machines { try await machine.store.settings.setFirstSource(source, of: SampleType(type)) }
+    }
     try await exchange(seed)
     let first = try await view(0)
     for machine in 1..<machines.count {
