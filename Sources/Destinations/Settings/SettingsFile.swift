@@ -24,7 +24,7 @@ public struct SettingsFile: Sendable {
   public let sections: [SettingsSection]
   /// Options of commands, for whoever knows which there are.
   public let commands: [CommandTable]
-  /// What is wrong with destinations and tables that were left out for that; empty unless they were to be.
+  /// The mistakes in the destinations and tables that were left out; empty in a file that was read strictly.
   public let mistakes: [SettingsFileError]
   let kinds: [any Destination.Type]
 
@@ -64,10 +64,9 @@ public struct SettingsFile: Sendable {
     return destinations.map(\.name) + left
   }
 
-  /// What is wrong with a destination that was left out; `nil` where nothing is.
+  /// The mistake in a destination that was left out; `nil` for any other.
   public func mistake(inDestination name: String) -> SettingsFileError? {
-    let key = "destination.\(name)"
-    return mistakes.first { $0.key == key || $0.key?.hasPrefix("\(key).") == true }
+    mistakes.first { $0.isIn("destination.\(name)") }
   }
 
   private static func lineOfFault(_ bytes: [UInt8]) -> Int? {
@@ -98,7 +97,7 @@ private struct SettingsFileReader {
   let text: String
   let path: String
   let kinds: [any Destination.Type]
-  /// Of tables that were left out.
+  /// The mistakes in the tables that are left out.
   private(set) var mistakes: [SettingsFileError] = []
 
   init(text: String, path: String, kinds: [any Destination.Type]) {

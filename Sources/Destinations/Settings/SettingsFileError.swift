@@ -20,6 +20,13 @@ public struct SettingsFileError: Error, Hashable, Sendable {
   }
 }
 
+extension SettingsFileError {
+  /// Whether it is a mistake of a table, or of a setting in it.
+  ///
+  /// - Parameter table: its keys with dots: `destination.home`.
+  public func isIn(_ table: String) -> Bool { key == table || key?.hasPrefix("\(table).") == true }
+}
+
 extension SettingsFileError: CustomStringConvertible {
   public var description: String {
     let place = [line, column].compactMap { $0.map { ":\($0)" } }.joined()

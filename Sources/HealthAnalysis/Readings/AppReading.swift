@@ -32,9 +32,7 @@ struct AppReading: Hashable, Sendable {
   init?(_ stored: NumberReader.Reading, _ reading: SampleType, of type: SampleType) {
     guard stored.start < .max else { return nil }
     if let content = stored.content {
-      guard let object = try? JSONDecoder().decode(JSONValue.self, from: Data(content.utf8)),
-        case .object(let members) = object
-      else { return nil }
+      guard let members = Self.members(of: content) else { return nil }
       guard let mean = AppReadings.value(of: members, reading, for: type) else { return nil }
       value = mean
       if let low = AppReadings.number("Min", of: members, reading, for: type),
@@ -53,6 +51,14 @@ struct AppReading: Hashable, Sendable {
     end = max(stored.end, stored.start + 1)
     let app = Self.apps.first { reading.rawValue.hasPrefix($0.prefix) }?.name
     source = app.map { $0 == stored.source ? $0 : "\(stored.source) (\($0))" } ?? stored.source
+  }
+
+  /// The members of a JSON object; `nil` of any other text, and of none.
+  static func members(of json: String?) -> [String: JSONValue]? {
+    guard let json, case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
+      return nil
+    }
+    return members
   }
 
   private static let apps: [(prefix: String, name: String)] = [

@@ -1,8 +1,7 @@
-import Foundation
 import HealthModel
 import HealthStore
 
-/// What apps have sent of sleep: stages, which are told by the lowest of all sources, and nights.
+/// The sleep that apps reported: single stages, whose sources rank below all others, and totals of nights.
 struct SleepReadings {
   struct Stage {
     var start: Int64
@@ -16,7 +15,11 @@ struct SleepReadings {
   /// A night as an app has sent it, with the local midnight or noon that it is of.
   private var nights: [(night: SleepReading.Night, date: Timestamp, source: String)] = []
 
-  /// Of some types of readings in a range of microseconds since 1970, from some sources; `nil` for all.
+  /// Reads the readings of some types.
+  ///
+  /// - Parameters:
+  ///   - range: in microseconds since 1970.
+  ///   - sources: the names of sources; `nil` for all.
   init(_ types: [SampleType], in range: Range<Int64>, from sources: Set<String>?, _ reader: NumberReader) throws {
     for type in types {
       try reader.forEachReading(type, overlapping: range, from: sources) { reading in
@@ -28,17 +31,10 @@ struct SleepReadings {
 
   private mutating func add(_ reading: NumberReader.Reading, _ type: SampleType) throws {
     let times = Timestamp(microseconds: reading.start)...Timestamp(microseconds: max(reading.start, reading.end))
-    var members: [String: JSONValue] = [:]
-    if let content = reading.content,
-      case .object(let found)? = try? JSONDecoder().decode(
-        JSONValue.self, from: Data(content.utf8))
-    {
-      members = found
-    }
+    let members = AppReading.members(of: reading.content) ?? [:]
     var stage: String?
     if let metadata = reading.metadata, metadata.contains("hae.value"),
-      case .object(let found)? = try? JSONDecoder().decode(JSONValue.self, from: Data(metadata.utf8)),
-      case .string(let text)? = found["hae.value"]
+      case .string(let text)? = AppReading.members(of: metadata)?["hae.value"]
     {
       stage = text
     }

@@ -76,7 +76,7 @@ public struct SleepSession: Hashable, Sendable {
   }
 }
 
-/// What an app says of a night as a whole, without saying what was slept when.
+/// The totals of a night as an app reported them, without the times of its stages.
 public struct StatedSleep: Hashable, Sendable {
   /// In seconds; what no stage was told of is ``SleepStage/asleepUnspecified``.
   public var durations: [SleepStage: Double]

@@ -43,7 +43,7 @@ struct ActiveIntervals {
     self.intervals = intervals
   }
 
-  /// What lies between the intervals: the pauses after which it went on.
+  /// The gaps between the intervals. A pause at the start or at the end of the workout is none.
   var pauses: [Range<Int64>] {
     zip(intervals, intervals.dropFirst()).map { $0.upperBound..<$1.lowerBound }
   }

@@ -3,7 +3,7 @@ import HealthStore
 
 /// A leg of a workout: one activity of a triathlon, an interval session or a custom workout (`HKWorkoutActivity`).
 public struct WorkoutLeg: Hashable, Sendable {
-  /// What was done; of a leg of a triathlon, what its distance is called after.
+  /// The activity of the leg; in a triathlon, inferred from the type of its distance.
   public var activity: WorkoutActivityType
   public var start: Timestamp
   /// As the leg says it, else where the next one begins, or the workout ends.

@@ -188,26 +188,21 @@ public struct WorkoutQuery: Sendable {
     let sample = summary.sample
     let range = sample.start.microseconds..<max(sample.end.microseconds, sample.start.microseconds &+ 1)
     let active = ActiveIntervals(summary.workout, of: sample)
-    let readings = try await store.samples.numbers { reader in
+    let parts = WorkoutLeg.legs(of: summary)
+    let (readings, legs, measures, effort) = try await store.samples.numbers { reader in
       var readings: [ActiveIntervals.Reading] = []
       var numbers = ConvertedNumbers(unit: "count/min")
       try reader.forEach(heartRate, overlapping: LastingValues.reach(range)) { reading in
         guard let value = numbers.value(of: reading, reader) else { return }
         readings.append((reading.start, reading.end, value))
       }
-      return readings
-    }
-    let measured = WorkoutHeartRate(readings, during: active)
-    let parts = WorkoutLeg.legs(of: summary)
-    let legs = try await store.samples.numbers { reader in
-      try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader)
-    }
-    let (measures, effort) = try await store.samples.numbers { reader in
-      (
+      return (
+        readings, try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader),
         try WorkoutMeasure.measures(of: summary, during: active, reader),
         try WorkoutEffort.effort(during: range, reader)
       )
     }
+    let measured = WorkoutHeartRate(readings, during: active)
     var rate = WorkoutHeartRate(summary.workout.statistics) ?? measured
     if rate?.minimum == nil { rate?.minimum = measured?.minimum }
     if rate?.maximum == nil { rate?.maximum = measured?.maximum }

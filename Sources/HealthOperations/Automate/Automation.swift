@@ -67,6 +67,9 @@ public struct Automation: Hashable, Sendable {
     return automations
   }
 
+  /// The same of this home's settings, without those that have a mistake. Throws `SettingsFileError`, `SystemError`. Blocking.
+  static func readable(in home: Home) throws -> [Automation] { readable(in: try home.readableSettings()).automations }
+
   /// The same without those that have a mistake, and what that is.
   public static func readable(
     in file: SettingsFile
@@ -75,8 +78,7 @@ public struct Automation: Hashable, Sendable {
     var automations: [Automation] = []
     var mistakes: [SettingsFileError] = []
     for section in file.sections where section.table == .automation {
-      let key = "automation.\(section.name)."
-      if file.mistakes.contains(where: { $0.key?.hasPrefix(key) == true }) { continue }
+      if file.mistakes.contains(where: { $0.isIn("automation.\(section.name)") }) { continue }
       do throws(SettingsError) {
         automations.append(try Automation(name: section.name, section.values, destinations: destinations))
       } catch {

@@ -66,7 +66,7 @@ public struct AutomationService: Service {
       await supervision.run { state in
         do {
           known.value = try await onThread { [home = context.home] _ in
-            Automation.readable(in: try home.readableSettings()).automations
+            try Automation.readable(in: home)
           }
         } catch {
           tell("", .unreadableSettings(error))
@@ -151,7 +151,7 @@ public struct DueAutomations: Sendable {
     report: (Automation, Result<String, any Error>) throws -> Void
   ) async throws {
     let automations = try await onThread { [home = context.home] _ in
-      Automation.readable(in: try home.readableSettings()).automations
+      try Automation.readable(in: home)
     }
     for automation in automations where automation.isEnabled {
       guard try await context.store.activities.state(of: automation.activity)?.paused == nil else { continue }

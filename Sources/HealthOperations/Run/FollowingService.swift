@@ -49,7 +49,7 @@ public struct FollowingService: Service {
         guard var servers = try? await registry.servers() else { return }
         // Settings that cannot be read keep nobody from being followed.
         let automations = try? await onThread { [home] _ in
-          Automation.readable(in: try home.readableSettings()).automations
+          try Automation.readable(in: home)
         }
         servers.removeAll { automations?.times(pullsFrom: $0.name) ?? false }
         guard !servers.isEmpty else { return }

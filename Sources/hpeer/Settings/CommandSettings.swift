@@ -36,7 +36,7 @@ struct CommandSettings {
     let file = try home.readableSettings()
     // Of this command's own table nothing is guessed.
     if let mistake = file.mistakes.first(where: { mistake in
-      tables(of: name).contains { mistake.key == $0 || mistake.key?.hasPrefix("\($0).") == true }
+      tables(of: name).contains(where: mistake.isIn)
     }) {
       throw mistake
     }

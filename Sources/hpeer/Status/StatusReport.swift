@@ -100,14 +100,12 @@ struct StatusReport: Encodable {
     automations = try await AutomationReport.all(file, store)
     self.endings = endings.map { EndingObject($0) }
     ok = false
-    do {
-      let registry = try await home.openRegistryForReading()
-      locked = try await registry.lockedSince()
-      waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
-      let security = try? InboxPlace(file, host: nil).security
-      let standing = try await InboxStanding(of: home, registry, store, security)
-      if !standing.senders.isEmpty { inbox = InboxReport(standing) }
-    }
+    let registry = try await home.openRegistryForReading()
+    locked = try await registry.lockedSince()
+    waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
+    let security = try? InboxPlace(file, host: nil).security
+    let standing = try await InboxStanding(of: home, registry, store, security)
+    if !standing.senders.isEmpty { inbox = InboxReport(standing) }
     ok = process != nil && !isFailing
   }
 

@@ -37,9 +37,7 @@ extension PeerEndpoint {
     }
     self = endpoint
   }
-}
 
-extension PeerEndpoint {
   /// A name that is an IP address or a URL, which no machine is called; `nil` for any other.
   static func address(_ name: String) -> String? {
     let host = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? name
