@@ -58,7 +58,7 @@ public struct DaySummaryQuery: Sendable {
     var sleep = SleepQuery(in: zone)
     (sleep.firstDay, sleep.lastDay, sleep.sources) = (day - Baseline.window, day, sources)
     sleep.hasReadings = readings != .none
-    let nights = Dictionary(try await sleep.run(on: store).map { ($0.day, $0) }, uniquingKeysWith: { $1 })
+    let nights = Dictionary(try await sleep.run(on: rollups).map { ($0.day, $0) }, uniquingKeysWith: { $1 })
     summary.night = nights[day]
     summary.usualSleep = Baseline(of: day, in: nights.compactMapValues(\.main.asleep))
     let end = Timestamp(seconds: time.upperBound)
@@ -67,7 +67,7 @@ public struct DaySummaryQuery: Sendable {
     workouts.range = Timestamp(seconds: zone.start(ofDay: monday))..<end
     workouts.sources = sources
     if !(workouts.range?.isEmpty ?? true) {
-      summary.workouts = try await workouts.run(on: store).filter(\.isCounted)
+      summary.workouts = try await workouts.run(on: rollups).filter(\.isCounted)
     }
     if summary.isEmpty { summary.newest = try await newest(before: end, store) }
     return summary

@@ -13,14 +13,15 @@ struct ReadingsOverlay {
 
   private let query: StatisticsQuery
   private let reader: NumberReader
+  private let rankings: SourceRankings
   private let base: Statistics
   private let types: [SampleType]
 
   /// - Parameters:
   ///   - base: the answer to the question from samples alone.
   ///   - reader: of the store that answered.
-  init(_ query: StatisticsQuery, _ reader: NumberReader, over base: Statistics) {
-    (self.query, self.reader, self.base) = (query, reader, base)
+  init(_ query: StatisticsQuery, _ reader: NumberReader, _ rankings: SourceRankings, over base: Statistics) {
+    (self.query, self.reader, self.rankings, self.base) = (query, reader, rankings, base)
     types = query.typesOfReadings
   }
 
@@ -112,7 +113,7 @@ struct ReadingsOverlay {
     let positions = Dictionary(uniqueKeysWithValues: edges.enumerated().map { ($1, $0) })
     var sums = Array(repeating: 0.0, count: edges.count - 1)
     var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
-    let ranking = try SourceRanking(of: query.type, reader).table
+    let ranking = try rankings.ranking(of: query.type, reader).table
     for (index, number) in try query.sums(reader, edges, ranking, &numbers) {
       if case .sum(let sum) = number { sums[index] = sum.sum }
     }
@@ -269,11 +270,14 @@ extension StatisticsQuery {
   }
 
   /// An answer from samples, with what apps have sent.
-  func withReadings(_ statistics: Statistics, of store: HealthStore) async throws -> Statistics {
+  ///
+  /// - Parameter rollups: of the store that answered.
+  func withReadings(_ statistics: Statistics, _ rollups: Rollups) async throws -> Statistics {
     guard !typesOfReadings.isEmpty else { return statistics }
-    let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
+    let rankings = try await rollups.rankings(of: [type])
+    let answer: Result<Statistics, StatisticsError> = try await rollups.store.samples.numbers { reader in
       do {
-        return .success(try ReadingsOverlay(self, reader, over: statistics).statistics())
+        return .success(try ReadingsOverlay(self, reader, rankings, over: statistics).statistics())
       } catch let error as StatisticsError {
         return .failure(error)
       }

@@ -56,6 +56,17 @@ struct KeptEvidence {
     return KeptRanking(SourceRanking(try evidence(ofType: type.id), first: chosen), chosen: chosen)
   }
 
+  /// How the sources of some types are ranked by all that is known now.
+  func rankings(of types: [SampleType]) throws -> [SampleType: SourceRanking] {
+    let chosen = try reader.settings().firstSources
+    var rankings: [SampleType: SourceRanking] = [:]
+    for type in types {
+      let id = try Int64.fetchOne(db, sql: "SELECT id FROM type WHERE name = ?", arguments: [type.rawValue])
+      rankings[type] = SourceRanking(try id.map(evidence(ofType:)) ?? [], first: chosen[type])
+    }
+    return rankings
+  }
+
   private func evidence(ofType type: Int64) throws -> [SourceEvidence] {
     let firsts = try Row.fetchAll(
       db, sql: "SELECT source, MIN(first) FROM evidence WHERE type = ? GROUP BY source", arguments: [type])

@@ -42,7 +42,23 @@ public final class Rollups: Sendable {
       }
       if case .answer(let statistics?)? = kept { return statistics }
     }
-    return try await query.computed(from: store)
+    return try await query.computed(from: store, try await rankings(of: [query.type]))
+  }
+
+  /// The rankings of the sources of some types; costs what the days do, not the samples.
+  func rankings(of types: [SampleType]) async throws(StoreError) -> SourceRankings {
+    if store.isReadOnly { return .computed }
+    do {
+      let kept = try await attempt(nil) { db, reader in
+        try KeptEvidence(db: db, reader: reader).rankings(of: types)
+      }
+      if case .answer(let rankings)? = kept { return SourceRankings(kept: rankings) }
+    } catch let error as StoreError {
+      throw error
+    } catch {
+      // Only a question can be wrong.
+    }
+    return .computed
   }
 
   /// Returns a summary for each source, as ``SourceSurvey/sources(of:in:)`` does; costs what the days do, not the samples.

@@ -60,12 +60,17 @@ public struct StatisticsQuery: Sendable {
 
   /// The same where several questions follow each other. Throws ``StatisticsError`` or ``StoreError``.
   public func run(on rollups: Rollups) async throws -> Statistics {
-    try await withReadings(try await rollups.statistics(self), of: rollups.store)
+    try await withReadings(try await rollups.statistics(self), rollups)
   }
 
   /// From the samples, each of which is read: what ``run(on:)`` must say of them, too, and what answers where nothing is kept.
   /// Without readings of apps.
   public func computed(from store: HealthStore) async throws -> Statistics {
+    try await computed(from: store, .computed)
+  }
+
+  /// - Parameter rankings: equal to what the samples say.
+  func computed(from store: HealthStore, _ rankings: SourceRankings) async throws -> Statistics {
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
     // An app's own type adds up as HealthKit's does.
@@ -73,7 +78,7 @@ public struct StatisticsQuery: Sendable {
     let aggregation = entry?.aggregation ?? healthKit?.aggregation ?? .discrete
     let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
       do {
-        return .success(try read(reader, aggregation, unit: entry?.canonicalUnit))
+        return .success(try read(reader, rankings, aggregation, unit: entry?.canonicalUnit))
       } catch let error as StatisticsError {
         return .failure(error)
       }
@@ -82,7 +87,7 @@ public struct StatisticsQuery: Sendable {
   }
 
   private func read(
-    _ reader: NumberReader, _ aggregation: SampleTypeCatalogue.Aggregation, unit: String?
+    _ reader: NumberReader, _ rankings: SourceRankings, _ aggregation: SampleTypeCatalogue.Aggregation, unit: String?
   ) throws -> Statistics {
     var statistics = Statistics(
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
@@ -95,7 +100,7 @@ public struct StatisticsQuery: Sendable {
     var numbers = ConvertedNumbers(unit: unit, of: type)
     let found: [(index: Int, number: BucketStatistics.Number)]
     if aggregation == .cumulative {
-      found = try sums(reader, buckets.edges, try SourceRanking(of: type, reader).table, &numbers)
+      found = try sums(reader, buckets.edges, try rankings.ranking(of: type, reader).table, &numbers)
     } else {
       found = try discrete(reader, buckets.edges, aggregation, &numbers)
     }

@@ -15,14 +15,14 @@ public struct WorkoutMeasure: Hashable, Sendable {
   public var maximum: Double?
 
   /// What is looked for in samples where the workout has no statistics of it.
-  private static let usual = [
+  static let usual = [
     "RunningPower", "CyclingPower", "CyclingCadence", "RunningSpeed", "CyclingSpeed", "RunningStrideLength",
     "RunningVerticalOscillation", "RunningGroundContactTime", "SwimmingStrokeCount", "FlightsClimbed", "StepCount",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
 
   /// In order of their names.
   static func measures(
-    of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader
+    of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader, _ rankings: SourceRankings
   ) throws -> [WorkoutMeasure] {
     var measures: [SampleType: WorkoutMeasure] = [:]
     for one in summary.workout.statistics where !isShownElsewhere(one.type) {
@@ -35,7 +35,7 @@ public struct WorkoutMeasure: Hashable, Sendable {
     let (start, end) = (summary.sample.start, summary.sample.end)
     let isKnown = CalendarBuckets.years.contains(start) && CalendarBuckets.years.contains(end)
     for type in usual where measures[type] == nil && isKnown {
-      if let measure = try measure(type, of: summary, during: active, reader) { measures[type] = measure }
+      if let measure = try measure(type, of: summary, during: active, reader, rankings) { measures[type] = measure }
     }
     return measures.values.sorted { $0.type.shortName < $1.type.shortName }
   }
@@ -51,14 +51,15 @@ public struct WorkoutMeasure: Hashable, Sendable {
   }
 
   private static func measure(
-    _ type: SampleType, of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader
+    _ type: SampleType, of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader,
+    _ rankings: SourceRankings
   ) throws -> WorkoutMeasure? {
     guard let entry = SampleTypeCatalogue.healthKit[type], let unit = entry.canonicalUnit,
       let first = active.intervals.first?.lowerBound, let last = active.intervals.last?.upperBound
     else { return nil }
     if entry.aggregation == .cumulative {
       let questions = active.intervals.map { WorkoutSums.Question(time: $0, source: summary.sample.source) }
-      let sums = try WorkoutSums.sums(of: type, in: unit, over: questions, reader)
+      let sums = try WorkoutSums.sums(of: type, in: unit, over: questions, reader, rankings)
       return sums.compactMap(\.self).total.map { WorkoutMeasure(type: type, unit: unit, sum: $0) }
     }
     var readings: [ActiveIntervals.Reading] = []

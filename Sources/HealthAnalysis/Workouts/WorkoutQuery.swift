@@ -128,7 +128,11 @@ public struct WorkoutQuery: Sendable {
   public init() {}
 
   /// In order of their starts. Throws ``StoreError``.
-  public func run(on store: HealthStore) async throws -> [WorkoutSummary] {
+  public func run(on store: HealthStore) async throws -> [WorkoutSummary] { try await run(on: Rollups(of: store)) }
+
+  /// The same where several questions follow each other. Throws ``StoreError``.
+  public func run(on rollups: Rollups) async throws -> [WorkoutSummary] {
+    let store = rollups.store
     var workouts: [WorkoutSummary] = []
     // Of samples: one whose payload nobody knows is no workout.
     var offset = 0
@@ -140,16 +144,19 @@ public struct WorkoutQuery: Sendable {
       if page.count < Self.pageSize { break }
     }
     let ordered = [WorkoutSummary](workouts.reversed())
+    if ordered.isEmpty { return [] }
+    let rankings = try await rollups.rankings(of: [.workout] + WorkoutSums.types)
     return try await store.samples.numbers { [readsSamples] reader in
-      let marked = Self.marked(ordered, try SourceRanking(of: .workout, reader))
-      return readsSamples ? try WorkoutSummary.filled(marked, reader) : marked
+      let marked = Self.marked(ordered, try rankings.ranking(of: .workout, reader))
+      return readsSamples ? try WorkoutSummary.filled(marked, reader, rankings) : marked
     }
   }
 
   /// The same workout, with what samples say where it says nothing itself. Throws ``StoreError``.
   public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary
   {
-    try await store.samples.numbers { try WorkoutSummary.filled([workout], $0).first } ?? workout
+    let rankings = try await Rollups(of: store).rankings(of: WorkoutSums.types)
+    return try await store.samples.numbers { try WorkoutSummary.filled([workout], $0, rankings).first } ?? workout
   }
 
   /// - Parameter workouts: in order of their starts.
@@ -189,6 +196,7 @@ public struct WorkoutQuery: Sendable {
     let range = sample.start.microseconds..<max(sample.end.microseconds, sample.start.microseconds &+ 1)
     let active = ActiveIntervals(summary.workout, of: sample)
     let parts = WorkoutLeg.legs(of: summary)
+    let rankings = try await Rollups(of: store).rankings(of: WorkoutSums.types + WorkoutMeasure.usual)
     let (readings, legs, measures, effort) = try await store.samples.numbers { reader in
       var readings: [ActiveIntervals.Reading] = []
       var numbers = ConvertedNumbers(unit: "count/min")
@@ -197,8 +205,8 @@ public struct WorkoutQuery: Sendable {
         readings.append((reading.start, reading.end, value))
       }
       return (
-        readings, try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader),
-        try WorkoutMeasure.measures(of: summary, during: active, reader),
+        readings, try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader, rankings),
+        try WorkoutMeasure.measures(of: summary, during: active, reader, rankings),
         try WorkoutEffort.effort(during: range, reader)
       )
     }

@@ -16,7 +16,11 @@ struct WorkoutSums {
   /// The type that tells how far somebody came by an activity; `nil` of one by which nobody gets anywhere.
   static func distance(of activity: WorkoutActivityType) -> SampleType? {
     guard let name = distances[activity.exported.replacing("HKWorkoutActivityType", with: "")] else { return nil }
-    return SampleType("HKQuantityTypeIdentifierDistance" + name)
+    return distance(named: name)
+  }
+
+  private static func distance(named name: String) -> SampleType {
+    SampleType("HKQuantityTypeIdentifierDistance" + name)
   }
 
   private static let distances: [String: String] = [
@@ -28,6 +32,9 @@ struct WorkoutSums {
     "SkatingSports": "SkatingSports",
   ]
 
+  /// The types of which sums are wanted.
+  static let types = [activeEnergy] + Set(distances.values).sorted().map(distance(named:))
+
   /// In one walk along the samples, however many workouts there are.
   ///
   /// - Parameters:
@@ -35,7 +42,7 @@ struct WorkoutSums {
   ///   - questions: in order of their starts.
   /// - Returns: a sum for each; `nil` where no sample touches it.
   static func sums(
-    of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader
+    of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader, _ rankings: SourceRankings
   ) throws -> [Double?] {
     var sums: [Double?] = Array(repeating: nil, count: questions.count)
     guard let first = questions.first else { return sums }
@@ -43,7 +50,7 @@ struct WorkoutSums {
     var ends: [Int64] = []
     for question in questions { ends.append(max(ends.last ?? .min, question.time.upperBound)) }
     let starts = questions.map(\.time.lowerBound)
-    let ranking = try SourceRanking(of: type, reader)
+    let ranking = try rankings.ranking(of: type, reader)
     let owns = questions.map { ranking.knownRank(of: $0.source) }
     var sweeps: [Int: SumSweep] = [:]
     var numbers = ConvertedNumbers(unit: unit)
@@ -81,7 +88,9 @@ extension WorkoutSummary {
   /// What samples say of workouts whose statistics and totals say nothing, filled in.
   ///
   /// - Parameter workouts: in order of their starts.
-  static func filled(_ workouts: [WorkoutSummary], _ reader: NumberReader) throws -> [WorkoutSummary] {
+  static func filled(
+    _ workouts: [WorkoutSummary], _ reader: NumberReader, _ rankings: SourceRankings
+  ) throws -> [WorkoutSummary] {
     var workouts = workouts
     func fill(
       _ indices: [Int], _ type: SampleType, _ unit: String, _ path: WritableKeyPath<WorkoutSummary, Double?>,
@@ -94,7 +103,7 @@ extension WorkoutSummary {
           (index: index, question: WorkoutSums.Question(time: time, source: workout.sample.source))
         }
       }.sorted { $0.question.time.lowerBound < $1.question.time.lowerBound }
-      let sums = try WorkoutSums.sums(of: type, in: unit, over: parts.map(\.question), reader)
+      let sums = try WorkoutSums.sums(of: type, in: unit, over: parts.map(\.question), reader, rankings)
       for (part, sum) in zip(parts, sums) {
         guard let sum else { continue }
         workouts[part.index][keyPath: path] = (workouts[part.index][keyPath: path] ?? 0) + sum

@@ -49,7 +49,7 @@ struct ReportReader {
     var content = ReportContent(
       days: days, zone: zone, person: try await store.person(), made: made, measures: measures,
       pressures: try await BloodPressure.all(in: range, from: sources, in: store),
-      nights: try await sleep.run(on: store), workouts: try await workouts.run(on: store).filter(\.isCounted),
+      nights: try await sleep.run(on: rollups), workouts: try await workouts.run(on: rollups).filter(\.isCounted),
       electrocardiograms: try await electrocardiograms())
     if content.isEmpty { content.recorded = try await recorded() }
     return content

@@ -41,6 +41,7 @@ struct SleepCommand: AsyncParsableCommand {
     let days = question.days
     let length = days.first.map { max(1, min(days.last ?? question.today, question.today) - $0 + 1) }
     query.firstDay = length.flatMap { length in days.first.map { $0 - length } }
+    try await NumbersUpdate.run(on: store)
     let all = try await query.run(on: store)
     let nights = all.filter { night in days.first.map { night.day >= $0 } ?? true }
     if output.json { return try Console.print(json: SleepObject(nights, zone)) }

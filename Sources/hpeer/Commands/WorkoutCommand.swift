@@ -50,6 +50,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await Question(zone: zone, units: units.choice, to: store)
     let zone = question.zone
+    try await NumbersUpdate.run(on: store)
     var query = WorkoutQuery()
     query.readsSamples = false
     let workout = try await WorkoutQuery.filled(try one(of: try await query.run(on: store)), in: store)

@@ -28,6 +28,7 @@ struct Workouts: AsyncParsableCommand {
     let zone = question.zone
     var query = WorkoutQuery()
     (query.range, query.sources) = (question.range, question.sources)
+    try await NumbersUpdate.run(on: store)
     let workouts = try await query.run(on: store)
     if output.json {
       return try Console.print(json: ["workouts": workouts.map { WorkoutObject($0, zone) }])
