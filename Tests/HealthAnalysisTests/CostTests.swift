@@ -25,7 +25,7 @@ import Testing
       directory = try TemporaryDirectory(inMemory: true)
       steps = StepCount(in: directory.path)
       store = try HealthStore(directory: directory.path)
-      for day in 0..<days { try await store.apply(ChangeBatch(samples: Self.samples(of: Self.firstDay + day))) }
+      for day in 0..<days { try await store.apply(ChangeBatch(additions: Self.samples(of: Self.firstDay + day))) }
       try await Rollups(of: store).refresh()
     }
 
@@ -45,7 +45,8 @@ import Testing
               SleepQuery.type.rawValue, stage * 18, 18, source, .category(CategoryValue(value: Int64(3 + stage % 3)))))
         }
         for quarter in 32..<80 {
-          for (type, unit) in [("StepCount", "count"), ("ActiveEnergyBurned", "kcal"), ("DistanceWalkingRunning", "m")] {
+          for (type, unit) in [("StepCount", "count"), ("ActiveEnergyBurned", "kcal"), ("DistanceWalkingRunning", "m")]
+          {
             samples.append(
               sample("HKQuantityTypeIdentifier" + type, quarter * 15, 15, source, .quantity(Quantity(9, unit))))
           }

@@ -130,6 +130,23 @@ import Testing
   }
 
   @Test(
+    "stages have their names in the languages of phones",
+    arguments: [
+      ["Wach", "Kern", "Tief", "REM"], ["Despierto", "Esencial", "Profundo", "REM"],
+      ["Éveil", "Essentiel", "Profond", "Paradoxal"], ["Sveglio", "Essenziale", "Profondo", "REM"],
+      ["Acordado", "Essencial", "Profundo", "REM"], ["Wakker", "Kern", "Diep", "REM"],
+      ["Vaken", "Kärnsömn", "Djupsömn", "REM-sömn"], ["覚醒", "コア", "深い", "レム"], ["깨어 있음", "코어", "깊은 수면", "렘수면"],
+      ["清醒", "核心", "深度", "快速动眼"],
+    ])
+  func languages(names: [String]) throws {
+    let time = try at("2026-01-10T01:00:00+01:00")...at("2026-01-10T02:00:00+01:00")
+    let stages = names.map {
+      SleepReading(SampleType("hae.sleep_analysis"), value: 1, unit: "hr", stage: $0, members: [:], times: time)
+    }
+    #expect(stages == [.stage(2), .stage(3), .stage(4), .stage(5)])
+  }
+
+  @Test(
     "what no night can be is none",
     arguments: [
       ["totalSleep": .integer(0)], ["totalSleep": .integer(49)], ["totalSleep": .integer(-3)],

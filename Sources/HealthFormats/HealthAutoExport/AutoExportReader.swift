@@ -102,11 +102,24 @@ struct AutoExportReader: AutoExportVisitor {
     let end = date(members[last], line) ?? start
     let id = Self.text(members["id"]).flatMap(UUID.init(uuidString:))
     let source = Self.source(&members, ["source"])
-    var sample = Sample(
-      uuid: id ?? Self.noIdentity, type: Self.type(Self.snakeCase(list)), start: start, end: end, source: source,
-      payload: .foreign(Self.payloadKind, .object(members)))
-    if id == nil { sample.uuid = try Self.identity(of: sample) }
-    try collector.add(sample, weight: weight, line: line)
+    func add(_ sample: Sample, id: UUID?) throws {
+      var sample = sample
+      sample.uuid = try id ?? Self.identity(of: sample)
+      try collector.add(sample, weight: weight, line: line)
+    }
+    let object = AutoExportObject(list, members, start: start)
+    if let object {
+      try add(
+        Sample(
+          uuid: Self.noIdentity, type: object.type, start: start, end: object.end ?? end, source: source,
+          metadata: object.metadata, payload: object.payload), id: id)
+    }
+    if object?.isPart ?? true {
+      try add(
+        Sample(
+          uuid: Self.noIdentity, type: Self.type(Self.snakeCase(list)), start: start, end: end, source: source,
+          payload: .foreign(Self.payloadKind, .object(members))), id: object == nil ? id : nil)
+    }
   }
 
   /// `state_of_mind` for `stateOfMind`, as the metrics are called.

@@ -19,9 +19,49 @@ package enum SleepReading: Hashable, Sendable {
   /// The types of readings that say it.
   package static let types = ["hae.sleep_analysis", "healthpush.sleep", "p247.sleep"].map { SampleType($0) }
 
-  private static let stages = [
-    "in bed": 0, "inbed": 0, "asleep": 1, "unspecified": 1, "awake": 2, "core": 3, "deep": 4, "rem": 5,
+  /// By HealthKit's raw value, the names of stages in English, German, Spanish, French, Italian, Portuguese, Dutch,
+  /// Swedish, Japanese, Korean and Chinese, as far as public exports show them.
+  private static let names: [[String]] = [
+    [
+      "In Bed", "InBed", "Im Bett", "En la cama", "En cama", "Au lit", "A letto", "Na cama", "I sängen", "I säng",
+      "就寝中",
+      "ベッド", "ベッドの中", "침대", "침대에 있음", "在床上", "卧床", "臥床",
+    ],
+    [
+      "Asleep", "Unspecified", "Schlafend", "Schlaf", "Nicht angegeben", "Dormido", "Dormida", "Sin especificar",
+      "Endormi",
+      "Endormie", "Sommeil", "Non spécifié", "Addormentato", "Addormentata", "Non specificato", "Dormindo",
+      "Adormecido",
+      "Não especificado", "Slapend", "Slaap", "Niet opgegeven", "Sover", "Ospecificerat", "睡眠", "睡眠中", "수면", "잠자는 중",
+      "睡着", "睡著", "未指定",
+    ],
+    [
+      "Awake", "Wach", "Despierto", "Despierta", "Éveil", "Éveillé", "Éveillée", "Réveillé", "Sveglio", "Sveglia",
+      "Veglia",
+      "Acordado", "Acordada", "Desperto", "Wakker", "Vaken", "覚醒", "깨어 있음", "깸", "清醒",
+    ],
+    [
+      "Core", "Kern", "Kernschlaf", "Esencial", "Principal", "Essentiel", "Essenziale", "Principale", "Essencial",
+      "Básico",
+      "Kernslaap", "Kärnsömn", "Kärna", "コア", "コア睡眠", "코어", "코어 수면", "核心", "核心睡眠",
+    ],
+    [
+      "Deep", "Tief", "Tiefschlaf", "Profundo", "Profond", "Sommeil profond", "Profondo", "Diep", "Diepe slaap", "Djup",
+      "Djupsömn", "深い", "深い睡眠", "깊은", "깊은 수면", "深度", "深度睡眠", "深睡",
+    ],
+    [
+      "REM", "REM-Schlaf", "Paradoxal", "Sommeil paradoxal", "Remslaap", "REM-slaap", "REM-sömn", "レム", "レム睡眠", "렘수면",
+      "렘 수면", "REM 수면", "快速动眼", "快速眼动", "快速動眼", "快速动眼睡眠",
+    ],
   ]
+
+  private static let stages: [String: Int] = {
+    var stages: [String: Int] = [:]
+    for (stage, names) in names.enumerated() {
+      for name in names { stages[name.lowercased()] = stage }
+    }
+    return stages
+  }()
 
   /// What a reading says; `nil` where that is nothing of sleep.
   ///

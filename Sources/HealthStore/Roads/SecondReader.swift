@@ -93,6 +93,7 @@ struct SecondReader {
     deletions.removeAll { $0.group == nil || !lines.isGone($0.uuid) }
     joinRenamed(&second.samples, &deletions, name)
     if name == .workout { join(&second.samples, &deletions) }
+    if name == .electrocardiogram { joinSources(&second.samples, &deletions) }
     second.gone = deletions
     for (group, indices) in Dictionary(grouping: second.samples.indices, by: { second.samples[$0].group }) {
       if group.period != nil {
@@ -160,6 +161,20 @@ struct SecondReader {
     let joined = Dictionary(grouping: groups, by: \.end).compactMapValues { $0.count == 1 ? $0.first : nil }
     func group(instead group: Group) -> Group { group.source == nameless ? joined[group.end] ?? group : group }
     for index in samples.indices { samples[index].group = group(instead: samples[index].group) }
+    for index in deletions.indices { deletions[index].group = deletions[index].group.map(group) }
+  }
+
+  /// Puts all that end in the same second into one group: an export names the model of a watch as the source of an
+  /// electrocardiogram, an app the watch's name, and a person records one at a time.
+  private func joinSources(_ samples: inout [StoredSample], _ deletions: inout [Deletion]) {
+    var sources: [Int64: UInt32] = [:]
+    for group in samples.map(\.group) + deletions.compactMap(\.group) {
+      sources[group.end] = min(sources[group.end] ?? group.source, group.source)
+    }
+    func group(instead group: Group) -> Group { Group(source: sources[group.end] ?? group.source, end: group.end) }
+    for index in samples.indices where samples[index].group.period == nil {
+      samples[index].group = group(instead: samples[index].group)
+    }
     for index in deletions.indices { deletions[index].group = deletions[index].group.map(group) }
   }
 

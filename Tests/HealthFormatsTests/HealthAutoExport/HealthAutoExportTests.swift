@@ -215,6 +215,101 @@ import Testing
       ])
   }
 
+  private func list(_ name: String, _ members: String) throws -> [Sample] {
+    try SampleReading(autoExport: #"{"data":{"\#(name)":[{\#(members)}]}}"#).samples
+  }
+
+  @Test("a state of mind and a dose are HealthKit's where they say all that it needs")
+  func statesOfMindAndDoses() throws {
+    let mind = try list(
+      "stateOfMind",
+      #"""
+      "id":"5F1C2B5B-8E5F-4A38-9C5E-1E4D6B7A0002","start":"2024-06-15T08:00:00Z","end":"2024-06-15T08:00:00Z",
+      "kind":"daily_mood","valence":0.5,"labels":["calm"],"associations":[],"valenceClassification":5
+      """#)
+    #expect(mind.map(\.type) == [SampleType("HKDataTypeStateOfMind")])
+    #expect(mind.first?.uuid.uuidString == "5F1C2B5B-8E5F-4A38-9C5E-1E4D6B7A0002")
+    #expect(
+      mind.first?.payload
+        == .unknown(
+          kind: "stateOfMind",
+          content: .object([
+            "kind": .string("daily_mood"), "valence": .number(0.5), "labels": .array([.string("calm")]),
+            "associations": .array([]), "valenceClassification": .integer(5),
+          ])))
+    let dose = try list(
+      "medications",
+      #""displayText":"Ibuprofen 400 mg","start":"2024-06-15 08:00:00 +0200","status":"Taken","dosage":1,"form":"Tablet""#
+    )
+    #expect(dose.map(\.type) == [SampleType("HKMedicationDoseEventTypeIdentifierMedicationDoseEvent")])
+    #expect(dose.first?.payload.kind == "medicationDoseEvent")
+  }
+
+  @Test(
+    "a symptom is one of HealthKit's, in the words of any phone that is known",
+    arguments: [
+      ("Headache", "Severe", 4), ("headache", "Stark", 4), ("Headache", "Modérée", 3), ("Headache", "なし", 1),
+      ("Headache", "轻微", 2), ("Headache", "보통", 3), ("Headache", "Present", 0),
+    ])
+  func symptoms(name: String, severity: String, value: Int64) throws {
+    let found = try list(
+      "symptoms",
+      #"""
+      "start":"2024-06-15 08:00:00 +0200","end":"2024-06-15 09:00:00 +0200","name":"\#(name)","severity":"\#(severity)",
+      "userEntered":true,"source":"Health"
+      """#)
+    #expect(found.map(\.type) == [SampleType("HKCategoryTypeIdentifierHeadache")])
+    #expect(found.first?.payload == .category(CategoryValue(value: value)))
+    #expect(found.first?.metadata == ["HKWasUserEntered": "1"] && found.first?.source.name == "Health")
+  }
+
+  @Test("what is not known of a symptom leaves it whole", arguments: [("Headache", "Loud"), ("Hiccups", "Mild")])
+  func unknownSymptoms(name: String, severity: String) throws {
+    let found = try list(
+      "symptoms", #""start":"2024-06-15 08:00:00 +0200","name":"\#(name)","severity":"\#(severity)""#)
+    #expect(found.map(\.type) == [SampleType("hae.symptoms")])
+  }
+
+  @Test("an electrocardiogram has its voltages in the order of their dates, and ends with the last")
+  func electrocardiograms() throws {
+    func ecg(_ count: Int) throws -> Sample? {
+      try list(
+        "ecg",
+        #"""
+        "start":"2024-06-15 08:00:00 +0200","end":"2024-06-15 08:00:31 +0200","classification":"Sinus Rhythm",
+        "averageHeartRate":61,"samplingFrequency":2,"numberOfVoltageMeasurements":\#(count),"source":"Watch",
+        "voltageMeasurements":[{"date":1718431201.0,"voltage":-3,"units":"mcV"},
+        {"date":1718431200.0,"voltage":1.5,"units":"mcV"},{"date":1718431200.5,"voltage":2,"units":"mcV"}]
+        """#
+      ).first
+    }
+    let found = try #require(try ecg(3))
+    #expect(
+      found.payload
+        == .electrocardiogram(
+          Electrocardiogram(
+            classification: "Sinus Rhythm", averageHeartRate: 61, samplingFrequency: 2, unit: "mcV",
+            voltages: [1.5, 2, -3])))
+    #expect(found.end.microseconds - found.start.microseconds == 1_500_000)
+    // Some are missing.
+    #expect(try ecg(4)?.type == SampleType("hae.ecg"))
+  }
+
+  @Test(
+    "a notification is an event with its threshold, and stays whole beside it",
+    arguments: [(120, 131, "HighHeartRateEvent"), (40, 37, "LowHeartRateEvent")])
+  func notifications(threshold: Int, rate: Int, name: String) throws {
+    let found = try list(
+      "heartRateNotifications",
+      #"""
+      "start":"2024-06-15 08:00:00 +0200","end":"2024-06-15 08:10:00 +0200","threshold":\#(threshold),
+      "heartRate":[{"hr":\#(rate),"units":"bpm"}]
+      """#)
+    #expect(
+      found.map(\.type) == [SampleType("HKCategoryTypeIdentifier" + name), SampleType("hae.heart_rate_notifications")])
+    #expect(found.first?.metadata == ["HKHeartRateEventThreshold": .string("\(threshold) count/min")])
+  }
+
   // MARK: Bad files
 
   @Test func nothingInIt() throws {

@@ -54,6 +54,45 @@ import Testing
     }
   }
 
+  @Test("a symptom and an electrocardiogram of an export and of Health Auto Export are shown once")
+  func listsOfHealthAutoExport() async throws {
+    let home = try TestHome()
+    let folder = home.directory.path("apple_health_export")
+    let strip = (0..<600).map { "\(Double($0) / 7)" }
+    let points = strip.map { #"{"voltage":\#($0),"units":"mcV"}"# }.joined(separator: ",")
+    let files = [
+      "apple_health_export/export.xml": """
+      <?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_DE"><ExportDate value="2024-06-16 08:00:00 +0200"/>
+      <Me HKCharacteristicTypeIdentifierDateOfBirth="1990-01-01"/>
+      <Record type="HKCategoryTypeIdentifierHeadache" sourceName="Health" creationDate="2024-06-15 09:00:00 +0200" \
+      startDate="2024-06-15 08:00:00 +0200" endDate="2024-06-15 09:00:00 +0200" value="HKCategoryValueSeverityMild"/>
+      </HealthData>
+      """,
+      "apple_health_export/electrocardiograms/ecg_2024-06-15.csv":
+        "Name,A\nDate of Birth,\"Jun 12, 2006\"\nRecorded Date,2024-06-15 10:00:00 +0200\nClassification,Sinus Rhythm\n"
+        + "Symptoms,\nSoftware Version,1.90\nDevice,\"Watch6,7\"\nSample Rate,512 hertz\n\n\nLead,Lead I\nUnit,µV\n\n"
+        + strip.joined(separator: "\n") + "\n",
+      "sent.json": """
+      {"data":{"symptoms":[{"start":"2024-06-15 08:00:00 +0200","end":"2024-06-15 09:00:00 +0200","name":"Headache",
+      "severity":"Mild","userEntered":true,"source":"Health"}],
+      "ecg":[{"start":"2024-06-15 10:00:00 +0200","end":"2024-06-15 10:00:01 +0200","classification":"Sinus Rhythm",
+      "averageHeartRate":61,"samplingFrequency":512,"numberOfVoltageMeasurements":600,"source":"Ada’s Apple Watch",
+      "voltageMeasurements":[\(points)]}]}}
+      """,
+    ]
+    for (name, text) in files {
+      let url = URL(filePath: home.directory.path(name))
+      try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(text.utf8).write(to: url)
+    }
+    _ = try await home.importer(home.directory.path("sent.json")).run(into: home.store)
+    let headache = SampleType("HKCategoryTypeIdentifierHeadache")
+    #expect(try await home.store.samples.count(of: .electrocardiogram, in: nil) == 1)
+    _ = try await home.importer(folder).run(into: home.store)
+    #expect(try await home.store.samples.count(of: headache, in: nil) == 1)
+    #expect(try await home.store.samples.count(of: .electrocardiogram, in: nil) == 1)
+  }
+
   private static let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
 
   private func pull(_ home: TestHome, from other: TestHome) async throws {

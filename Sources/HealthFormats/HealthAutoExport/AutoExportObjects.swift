@@ -1,0 +1,220 @@
+import Foundation
+import HealthModel
+
+/// What the app's lists of other things hold, as HealthKit's samples: states of mind, doses, symptoms, electrocardiograms,
+/// notifications about the heart rate. `nil` where something is missing or not understood: then the element stays whole.
+///
+/// The lists are described in the app's wiki: https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format.
+struct AutoExportObject {
+  var type: SampleType
+  var payload: Payload
+  var metadata: Metadata = [:]
+  /// `nil` where it is the element's own.
+  var end: Timestamp?
+  /// Whether the element says more than this does, and is kept whole beside it.
+  var isPart = false
+
+  /// - Parameters:
+  ///   - list: the name of the list, as the file has it.
+  ///   - members: of the element, without its source.
+  init?(_ list: String, _ members: [String: JSONValue], start: Timestamp) {
+    switch list {
+    case "stateOfMind": self.init(stateOfMind: members)
+    case "medications": self.init(dose: members)
+    case "symptoms": self.init(symptom: members)
+    case "ecg": self.init(electrocardiogram: members, start: start)
+    case "heartRateNotifications": self.init(notification: members)
+    default: return nil
+    }
+  }
+
+  private init(_ type: SampleType, _ payload: Payload) { (self.type, self.payload) = (type, payload) }
+
+  // MARK: States of mind and doses
+
+  private static let mindMembers: Set<String> = [
+    "id", "start", "end", "kind", "labels", "associations", "valence", "valenceClassification", "metadata",
+  ]
+
+  private init?(stateOfMind members: [String: JSONValue]) {
+    guard Set(members.keys).isSubset(of: Self.mindMembers), Self.text(members["id"]).flatMap(UUID.init) != nil,
+      Self.text(members["kind"]) != nil, let valence = Self.number(members["valence"]), (-1...1).contains(valence)
+    else { return nil }
+    self.init(
+      SampleType("HKDataTypeStateOfMind"),
+      .foreign("stateOfMind", Self.content(members, without: ["id", "start", "end"])))
+  }
+
+  private static let doseMembers: Set<String> = [
+    "displayText", "nickname", "start", "end", "scheduledDate", "form", "status", "isArchived", "dosage", "codings",
+    "id",
+  ]
+
+  private init?(dose members: [String: JSONValue]) {
+    guard Set(members.keys).isSubset(of: Self.doseMembers), Self.text(members["displayText"])?.isEmpty == false,
+      Self.text(members["status"])?.isEmpty == false
+    else { return nil }
+    self.init(
+      SampleType("HKMedicationDoseEventTypeIdentifierMedicationDoseEvent"),
+      .foreign("medicationDoseEvent", Self.content(members, without: ["id", "start", "end"])))
+  }
+
+  private static func content(_ members: [String: JSONValue], without names: Set<String>) -> JSONValue {
+    .object(members.filter { $0.value != .null && !names.contains($0.key) })
+  }
+
+  // MARK: Symptoms
+
+  private static let symptomMembers: Set<String> = ["id", "start", "end", "name", "severity", "userEntered"]
+
+  private init?(symptom members: [String: JSONValue]) {
+    guard Set(members.keys).isSubset(of: Self.symptomMembers),
+      let type = Self.text(members["name"]).flatMap(Self.symptom),
+      let value = Self.text(members["severity"]).flatMap({ LocalisedSeverities.value($0, of: type) })
+    else { return nil }
+    self.init(type, .category(CategoryValue(value: value)))
+    if members["userEntered"] == .bool(true) { metadata["HKWasUserEntered"] = "1" }
+  }
+
+  /// By Apple's name in English, or by HealthKit's own, whatever the case and what lies between words.
+  private static func symptom(_ name: String) -> SampleType? { symptoms[plain(name)] }
+
+  private static let symptoms: [String: SampleType] = {
+    var types: [String: SampleType] = ["bodyandmuscleache": SampleType("HKCategoryTypeIdentifierGeneralizedBodyAche")]
+    for entry in SampleTypeCatalogue.healthKit.entries where entry.group == "symptoms" {
+      for name in [entry.displayName, entry.shortName] { types[plain(name)] = entry.type }
+    }
+    return types
+  }()
+
+  private static func plain(_ name: String) -> String { name.lowercased().filter(\.isLetter) }
+
+  // MARK: Electrocardiograms
+
+  private static let strips: Set<String> = [
+    "id", "start", "end", "classification", "severity", "averageHeartRate", "numberOfVoltageMeasurements",
+    "voltageMeasurements", "samplingFrequency",
+  ]
+
+  private init?(electrocardiogram members: [String: JSONValue], start: Timestamp) {
+    guard Set(members.keys).isSubset(of: Self.strips), case .array(let measurements)? = members["voltageMeasurements"],
+      let frequency = Self.number(members["samplingFrequency"]), (1...100_000).contains(frequency),
+      !measurements.isEmpty,
+      Self.number(members["numberOfVoltageMeasurements"]).map({ $0 == Double(measurements.count) }) ?? true
+    else { return nil }
+    var (points, units) = ([(date: Double, voltage: Double)](), Set<String>())
+    points.reserveCapacity(measurements.count)
+    for measurement in measurements {
+      guard case .object(let point) = measurement, let voltage = Self.number(point["voltage"]) else { return nil }
+      // Seconds since 1970; a date in words has no fractions, and says nothing of the order.
+      points.append((Self.number(point["date"]) ?? points.last?.date ?? 0, voltage))
+      units.insert(Self.text(point["units"]) ?? "")
+    }
+    let voltages = points.enumerated().sorted { ($0.element.date, $0.offset) < ($1.element.date, $1.offset) }
+      .map(\.element.voltage)
+    guard units.count == 1, let unit = units.first else { return nil }
+    self.init(
+      SampleType("HKDataTypeIdentifierElectrocardiogram"),
+      .electrocardiogram(
+        Electrocardiogram(
+          classification: Self.text(members["classification"]),
+          averageHeartRate: Self.number(members["averageHeartRate"]),
+          samplingFrequency: frequency, unit: unit.isEmpty ? nil : unit, voltages: voltages)))
+    if let severity = Self.text(members["severity"]) { metadata["hae.severity"] = .string(severity) }
+    // As an export has it, whose file tells no end: else the two would not be one.
+    let length = Double(voltages.count) / frequency * 1_000_000
+    let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(length))
+    self.end = isTooLate ? nil : Timestamp(microseconds: end)
+  }
+
+  // MARK: Notifications
+
+  private init?(notification members: [String: JSONValue]) {
+    guard case .array(let rates)? = members["heartRate"], let threshold = Self.number(members["threshold"]),
+      (1...1_000).contains(threshold)
+    else { return nil }
+    let values = rates.compactMap { rate -> Double? in
+      if case .object(let members) = rate { Self.number(members["hr"]) } else { nil }
+    }
+    guard let lowest = values.min(), let highest = values.max() else { return nil }
+    let name: String
+    if lowest >= threshold {
+      name = "HighHeartRateEvent"
+    } else if highest <= threshold {
+      name = "LowHeartRateEvent"
+    } else {
+      return nil
+    }
+    self.init(SampleType("HKCategoryTypeIdentifier" + name), .category(CategoryValue(value: nil)))
+    let digits = threshold == threshold.rounded() ? String(Int(threshold)) : String(threshold)
+    metadata["HKHeartRateEventThreshold"] = .string("\(digits) count/min")
+    isPart = true
+  }
+
+  // MARK: Members
+
+  private static func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .integer(let integer)?: Double(integer)
+    case .number(let number)? where number.isFinite: number
+    default: nil
+    }
+  }
+
+  private static func text(_ value: JSONValue?) -> String? {
+    if case .string(let text)? = value { text } else { nil }
+  }
+}
+
+/// How strong a symptom is, in the words of phones.
+enum LocalisedSeverities {
+  /// By the value of `HKCategoryValueSeverity`: in English, German, Spanish, French, Italian, Portuguese, Dutch, Swedish,
+  /// Japanese, Korean and Chinese, as far as public exports show them.
+  private static let severities: [Int64: [String]] = [
+    0: [
+      "Unspecified", "Present", "Nicht angegeben", "Vorhanden", "Sin especificar", "No especificado", "Presente",
+      "Non spécifié", "Présent", "Non specificato", "Não especificado", "Niet opgegeven", "Aanwezig", "Ospecificerat",
+      "Finns", "指定なし", "あり", "지정되지 않음", "있음", "未指定", "有",
+    ],
+    1: [
+      "Not Present", "Nicht vorhanden", "No presente", "Ausente", "Absent", "Non présent", "Assente", "Non presente",
+      "Não presente", "Niet aanwezig", "Afwezig", "Finns inte", "Förekommer inte", "なし", "없음", "无", "無", "不存在",
+    ],
+    2: [
+      "Mild", "Leicht", "Leve", "Léger", "Légère", "Lieve", "Licht", "Lindrig", "Lätt", "軽度", "軽い", "가벼움", "경미함", "경증",
+      "轻微",
+      "輕微", "轻度", "輕度",
+    ],
+    3: [
+      "Moderate", "Mäßig", "Mittel", "Mittelschwer", "Moderado", "Moderada", "Modéré", "Modérée", "Moderato",
+      "Moderata",
+      "Matig", "Måttlig", "中程度", "中等度", "보통", "중간", "중등도", "中等", "中度",
+    ],
+    4: [
+      "Severe", "Schwer", "Stark", "Grave", "Intenso", "Severo", "Sévère", "Forte", "Grave", "Ernstig", "Hevig", "Svår",
+      "重度", "重い", "심함", "심각함", "중증", "严重", "嚴重",
+    ],
+  ]
+
+  private static let values: [String: Int64] = {
+    var values: [String: Int64] = [:]
+    for (value, words) in severities {
+      for word in words { values[word.lowercased()] = value }
+    }
+    return values
+  }()
+
+  private static let appetites: [String: Int64] = ["unspecified": 0, "no change": 1, "decreased": 2, "increased": 3]
+  private static let presences: [String: Int64] = ["present": 0, "not present": 1]
+
+  /// The integer of a symptom's value; `nil` for a word that is not known.
+  static func value(_ word: String, of type: SampleType) -> Int64? {
+    let word = word.lowercased()
+    return switch CategoryValueNames.healthKit.name(of: 0, type: type) {
+    case "HKCategoryValueSeverityUnspecified": values[word]
+    case "HKCategoryValueAppetiteChangesUnspecified": appetites[word]
+    case "HKCategoryValuePresencePresent": presences[word] ?? values[word].flatMap { [0: 0, 1: 1][$0] }
+    default: nil
+    }
+  }
+}
