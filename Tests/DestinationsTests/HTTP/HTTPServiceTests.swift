@@ -72,6 +72,15 @@ import Testing
     #expect(try await ask(endpoint.url).body == Array("yes".utf8))
   }
 
+  @Test("a server that says without end that it will answer is left at once")
+  func interimWithoutEnd() async throws {
+    let error = try await failure { exchange in
+      while exchange.write("HTTP/1.1 100 Continue\r\n\r\n") {}
+      return .close
+    }
+    #expect(error == temporary("answers something that is no HTTP"))
+  }
+
   @Test(
     "a busy server says when to come again, and is believed",
     arguments: [
