@@ -80,9 +80,10 @@ struct HomeZoneTests {
 
   @Test(
     "Home Assistant has today's total of the new zone, and its history once",
-    .enabled(if: HomeAssistantServer.isInstalled, Comment(rawValue: HomeAssistantServer.environment.missing)))
-  func homeAssistant() async throws {
-    let server = try await HomeAssistantServer.shared.value
+    .enabled(if: HomeAssistantServer.isInstalled, Comment(rawValue: HomeAssistantServer.environment.missing)),
+    arguments: HomeAssistantVersion.installed)
+  func homeAssistant(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let person = "t" + UUID().uuidString.prefix(8).lowercased()
     let secret = directory.path("token")
     try PrivateFile.replace(secret, Array(server.token.utf8))

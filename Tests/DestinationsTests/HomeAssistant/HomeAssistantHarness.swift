@@ -10,7 +10,7 @@ struct HomeAssistantHarness: DestinationHarness {
 
   static func start() async throws -> Self {
     guard HomeAssistantServer.isInstalled else { throw HarnessUnavailable(HomeAssistantServer.environment.missing) }
-    return Self(server: try await HomeAssistantServer.shared.value)
+    return Self(server: try await HomeAssistantVersion.oldest.server)
   }
 
   var port: Int? { server.port }

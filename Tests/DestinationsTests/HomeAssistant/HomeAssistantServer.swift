@@ -5,11 +5,41 @@ import TestSupport
 
 @testable import Destinations
 
-/// A real Home Assistant on a port of its own, one for all tests: it takes some ten seconds to start. It ends with this process.
+/// The Home Assistants that tests run.
+enum HomeAssistantVersion: CaseIterable, Sendable {
+  /// The oldest that the documents name, 2025.1.
+  case oldest
+  /// 2026.11, which wants a Python that only root can put here.
+  case current
+
+  static let installed = allCases.filter { $0.environment.program("python") != nil }
+
+  var environment: PythonEnvironment {
+    switch self {
+    case .oldest: Self.oldestEnvironment
+    case .current: Self.currentEnvironment
+    }
+  }
+
+  private static let oldestEnvironment = PythonEnvironment("home-assistant")
+  private static let currentEnvironment = PythonEnvironment("home-assistant-now")
+
+  private static let servers = Dictionary(
+    uniqueKeysWithValues: allCases.map { version in (version, Task { try await HomeAssistantServer(version) }) })
+
+  /// One for all tests: it takes some ten seconds to start.
+  var server: HomeAssistantServer {
+    get async throws {
+      guard let server = Self.servers[self] else { throw HomeAssistantServer.Failure(description: environment.missing) }
+      return try await server.value
+    }
+  }
+}
+
+/// A real Home Assistant on a port of its own. It ends with this process.
 final class HomeAssistantServer: Sendable {
-  static let environment = PythonEnvironment("home-assistant")
-  static var isInstalled: Bool { environment.program("hass") != nil }
-  static let shared = Task { try await HomeAssistantServer() }
+  static let environment = HomeAssistantVersion.oldest.environment
+  static var isInstalled: Bool { HomeAssistantVersion.installed.contains(.oldest) }
 
   /// Ends when its standard input does, which is when the tests do, however that was.
   private static let program = """
@@ -39,7 +69,7 @@ final class HomeAssistantServer: Sendable {
     URL(string: "http://127.0.0.1:\(port)") ?? URL(filePath: "/")
   }
 
-  private init() async throws {
+  fileprivate init(_ version: HomeAssistantVersion) async throws {
     directory = try TemporaryDirectory()
     port = try TCPSocket.freePort()
     let configuration = """
@@ -56,7 +86,9 @@ final class HomeAssistantServer: Sendable {
       """
     try Data(configuration.utf8).write(to: URL(filePath: directory.path("configuration.yaml")))
     process = Process()
-    guard let python = Self.environment.program("python") else { throw Failure(description: Self.environment.missing) }
+    guard let python = version.environment.program("python") else {
+      throw Failure(description: version.environment.missing)
+    }
     process.executableURL = URL(filePath: python)
     process.arguments = ["-c", Self.program, directory.path]
     process.standardInput = input
@@ -71,6 +103,8 @@ final class HomeAssistantServer: Sendable {
       ["url": .text(Self.url(port).absoluteString), "token": .text("env:TOKEN")], of: HomeAssistantDestination.self)
     service = try HTTPService(settings, url: Self.url(port))
     token = try await Self.logIn(service, Self.url(port), process)
+    // The address of a configuration file is a trial, which ends after five minutes.
+    if version == .current { _ = try await call("http/config/promote") }
   }
 
   /// Waits until it answers, and makes its owner.

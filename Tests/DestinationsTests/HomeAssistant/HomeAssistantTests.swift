@@ -41,9 +41,10 @@ struct HomeAssistantTests {
   // MARK: States
 
   @Test(
-    "a sensor for each type, with right totals, units and classes; gone with the last sample, and back after a restart")
-  func states() async throws {
-    let server = try await HomeAssistantServer.shared.value
+    "a sensor for each type, with right totals, units and classes; gone with the last sample, and back after a restart",
+    arguments: HomeAssistantVersion.installed)
+  func states(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let place = try destination(server, ["history": .boolean(false)])
     let weight = fixture.quantity(RecordFixture.bodyMass, 80, "kg", ago: 7_200)
     try await fixture.add([
@@ -105,9 +106,10 @@ struct HomeAssistantTests {
     #expect(entity("HeartRate").unitClass == nil && entity("OxygenSaturation").unitClass == "unitless")
   }
 
-  @Test("every type has a unit and classes that Home Assistant knows together")
-  func classes() async throws {
-    let python = try #require(HomeAssistantServer.environment.program("python"))
+  @Test(
+    "every type has a unit and classes that Home Assistant knows together", arguments: HomeAssistantVersion.installed)
+  func classes(of version: HomeAssistantVersion) async throws {
+    let python = try #require(version.environment.program("python"))
     var lines = ""
     for entry in SampleTypeCatalogue.healthKit.entries {
       let entity = HomeAssistantEntity(entry.type)
@@ -163,9 +165,11 @@ struct HomeAssistantTests {
     #expect(sums == sums.sorted(), sourceLocation: sourceLocation)
   }
 
-  @Test("sums run over the whole series: sent twice still once, late samples and lost hours from there on")
-  func runningSums() async throws {
-    let server = try await HomeAssistantServer.shared.value
+  @Test(
+    "sums run over the whole series: sent twice still once, late samples and lost hours from there on",
+    arguments: HomeAssistantVersion.installed)
+  func runningSums(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let place = try destination(server, ["states": .boolean(false)])
     var samples = steps(72)
     try await fixture.add(Array(samples[1...]))
@@ -197,9 +201,9 @@ struct HomeAssistantTests {
     await place.close()
   }
 
-  @Test("means, and the hour that lost its samples is gone")
-  func means() async throws {
-    let server = try await HomeAssistantServer.shared.value
+  @Test("means, and the hour that lost its samples is gone", arguments: HomeAssistantVersion.installed)
+  func means(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let place = try destination(server, ["states": .boolean(false)])
     let hour = fixture.now.seconds / 3_600 * 3_600 - 10 * 3_600
     func weight(_ value: Double, at second: Int64) -> Sample {
@@ -222,10 +226,12 @@ struct HomeAssistantTests {
     await place.close()
   }
 
-  @Test("hours are those of UTC, whatever the zone, and a night is the hour in which it ended")
-  func utc() async throws {
+  @Test(
+    "hours are those of UTC, whatever the zone, and a night is the hour in which it ended",
+    arguments: HomeAssistantVersion.installed)
+  func utc(of version: HomeAssistantVersion) async throws {
     let fixture = try RecordFixture(zone: ZoneRules(named: "Asia/Kolkata"))
-    let server = try await HomeAssistantServer.shared.value
+    let server = try await version.server
     let place = try destination(server, ["states": .boolean(false)], of: fixture)
     // Half past six there, so that the night ends in the morning, whenever this runs.
     let hour = (fixture.now.seconds / 86_400 - 1) * 86_400 + 3_600
@@ -247,9 +253,9 @@ struct HomeAssistantTests {
     await place.close()
   }
 
-  @Test("ten years of days are there, and a change costs what is after it")
-  func years() async throws {
-    let server = try await HomeAssistantServer.shared.value
+  @Test("ten years of days are there, and a change costs what is after it", arguments: HomeAssistantVersion.installed)
+  func years(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let place = try destination(server, ["states": .boolean(false)])
     let noon = fixture.now.seconds / 86_400 * 86_400 - 43_200
     let samples = (0..<3_650).map { day in
@@ -279,17 +285,22 @@ struct HomeAssistantTests {
 
   @Test(
     "what MQTT publishes is shown as sensors",
-    .enabled(if: MosquittoBroker.isInstalled, Comment(rawValue: MosquittoBroker.missing)))
-  func discovery() async throws {
-    let server = try await HomeAssistantServer.shared.value
+    .enabled(if: MosquittoBroker.isInstalled, Comment(rawValue: MosquittoBroker.missing)),
+    arguments: HomeAssistantVersion.installed)
+  func discovery(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let broker = try MosquittoBroker()
     try broker.start()
     let flows = "api/config/config_entries/flow"
     guard case .object(let flow)? = try await server.ask("POST", flows, .object(["handler": .string("mqtt")])),
       case .string(let id)? = flow["flow_id"]
     else { throw HomeAssistantServer.Failure(description: "no flow") }
-    _ = try await server.ask(
-      "POST", "\(flows)/\(id)", .object(["broker": .string("127.0.0.1"), "port": .integer(Int64(broker.port))]))
+    var answers: [String: JSONValue] = ["broker": .string("127.0.0.1"), "port": .integer(Int64(broker.port))]
+    if version == .current {
+      answers["protocol"] = .string("5")
+      answers["other_settings"] = .object(["set_client_cert": .bool(false), "set_ca_cert": .string("off")])
+    }
+    _ = try await server.ask("POST", "\(flows)/\(id)", .object(answers))
     let place = try MQTTDestination(
       DestinationSettings(
         ["url": .text("mqtt://127.0.0.1:\(broker.port)"), "person": .text("\(person)m"), "discovery": .boolean(true)],
@@ -322,9 +333,11 @@ struct HomeAssistantTests {
 
   // MARK: Checking
 
-  @Test("a check leaves nothing behind, and says what is wrong in a sentence")
-  func check() async throws {
-    let server = try await HomeAssistantServer.shared.value
+  @Test(
+    "a check leaves nothing behind, and says what is wrong in a sentence",
+    arguments: HomeAssistantVersion.installed)
+  func check(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     try await destination(server).check()
     #expect(try await server.state("sensor.hpeer_\(person)_probe") == nil)
     #expect(try await server.statistics("hpeer:\(person)_probe").isEmpty)
@@ -346,9 +359,9 @@ struct HomeAssistantTests {
     #expect(said.contains("speaks no WebSocket"))
   }
 
-  @Test("a webhook that is not there answers 200, and is no success")
-  func wrongWebhook() async throws {
-    let server = try await HomeAssistantServer.shared.value
+  @Test("a webhook that is not there answers 200, and is no success", arguments: HomeAssistantVersion.installed)
+  func wrongWebhook(of version: HomeAssistantVersion) async throws {
+    let server = try await version.server
     let place = try destination(
       server, ["states": .boolean(false), "history": .boolean(false), "webhook-id": .text("healthpush_nobody")])
     try await fixture.add([fixture.quantity(RecordFixture.steps, 500, "count", ago: 7_200)])
