@@ -11,7 +11,8 @@ final class StepCount: Sendable {
   private static let isWatching: Bool = {
     // SQLite declares it without the parameters that it calls it with.
     typealias Entry = @convention(c) () -> Void
-    let watch: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Int32 = { connection, _, _ in
+    typealias Watch = @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?, UnsafeRawPointer?) -> Int32
+    let watch: Watch = { connection, _, _ in
       guard let connection, let name = sqlite3_db_filename(connection, "main") else { return SQLITE_OK }
       StepCount.watch(connection, String(cString: name))
       return SQLITE_OK
