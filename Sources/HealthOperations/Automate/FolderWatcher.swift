@@ -6,6 +6,8 @@ import OperatingSystem
 
 /// Waits for files in a folder. The mark is which versions of which were dealt with, of those that were there when any file
 /// was: an empty folder may be that of a disk that is away. What is passed over is in it, too, and in the audit log once.
+///
+/// The folder is listed when what was found in it last is used up, not for each file: it may have thousands.
 struct FolderWatcher: AutomationWatcher {
   /// Between two looks: also on file systems that report nothing.
   private static let pause = Duration.seconds(2)
@@ -14,56 +16,85 @@ struct FolderWatcher: AutomationWatcher {
   let folder: WatchedFolder
   let store: HealthStore
   let time: AutomationClock
+  private let marks: FolderMarks
+  /// What was found last and has not had its turn.
+  private var found: ArraySlice<WatchedFolder.File> = []
   /// What was handed out last, as it was then: one that has grown since comes again.
   private var current: WatchedFolder.File?
   /// Versions by name of those that have failed and are to be tried again: after all others.
-  private var postponed: [String: String] = [:]
+  private var postponed: FolderMarks.Versions = [:]
 
   init(activity: String, folder: WatchedFolder, store: HealthStore, time: AutomationClock) {
     (self.activity, self.folder, self.store, self.time) = (activity, folder, store, time)
+    marks = FolderMarks(activity: activity, store: store, time: time)
   }
 
   mutating func pending() async throws -> AutomationOccasion? {
+    current = try await next()
+    if current == nil {
+      try await list()
+      current = try await next()
+    }
+    return current.map { .file(path: $0.path) }
+  }
+
+  /// The next of what was found that is still as it was.
+  private mutating func next() async throws -> WatchedFolder.File? {
+    let versions = try await marks.versions()
+    while let file = found.popFirst() {
+      guard versions[file.key] != file.version else { continue }
+      let now = try await onThread { [folder] _ throws(SystemError) in folder.version(of: file.path) }
+      if now == file.version { return file }
+    }
+    return nil
+  }
+
+  private mutating func list() async throws {
     let contents = try await contents()
-    let files = contents.files
-    let before = try await versions()
-    let names = Set(files.map(\.name)).union(contents.passedOver.keys)
+    let before = try await marks.versions()
+    let names = Set(contents.files.map(\.key)).union(contents.passedOver.keys.map { Array($0.utf8) })
     var after = names.isEmpty ? before : before.filter { names.contains($0.key) }
-    var passedOver = contents.passedOver.filter { after[$0.key] != $0.value.rawValue }
-    after.merge(passedOver.mapValues(\.rawValue)) { $1 }
-    for file in files where Self.attempts(after[file.name], file.version) >= Self.mostAttempts {
+    var passedOver: [String: WatchedFolder.Obstacle] = [:]
+    for (name, obstacle) in contents.passedOver where after[Array(name.utf8)] != obstacle.rawValue {
+      passedOver[name] = obstacle
+      after[Array(name.utf8)] = obstacle.rawValue
+    }
+    for file in contents.files where Self.attempts(after[file.key], file.version) >= Self.mostAttempts {
       passedOver[file.name] = .ended
-      after[file.name] = file.version
+      after[file.key] = file.version
     }
     try await tell(of: passedOver)
-    if after != before { try await keep(after) }
+    if after != before { try await marks.keep(after) }
     // One at which the process has ended comes after all others: it may end there again.
-    func turn(_ file: WatchedFolder.File) -> (Int, Int) {
-      (Self.attempts(after[file.name], file.version), postponed[file.name] == file.version ? 1 : 0)
+    let turns = contents.files.filter { after[$0.key] != $0.version }.map { file in
+      (file: file, attempts: Self.attempts(after[file.key], file.version), isLater: postponed[file.key] == file.version)
     }
-    current = files.filter { after[$0.name] != $0.version }.min { turn($0) < turn($1) }
-    return current.map { .file(path: $0.path) }
+    found =
+      turns.enumerated().sorted { one, other in
+        (one.element.attempts, one.element.isLater ? 1 : 0, one.offset)
+          < (other.element.attempts, other.element.isLater ? 1 : 0, other.offset)
+      }.map(\.element.file)[...]
   }
 
   mutating func wait() async throws { try await time.clock.sleep(for: Self.pause) }
 
   func begins(_ occasion: AutomationOccasion) async throws -> @Sendable () async throws -> Void {
     guard let file = current else { return {} }
-    var versions = try await versions()
-    versions[file.name] = "\(Self.attempt)\(Self.attempts(versions[file.name], file.version) + 1) \(file.version)"
-    try await keep(versions)
+    var versions = try await marks.versions()
+    versions[file.key] = "\(Self.attempt)\(Self.attempts(versions[file.key], file.version) + 1) \(file.version)"
+    try await marks.keep(versions)
     return { [self] in try await forgetAttempts() }
   }
 
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws {
     guard let file = current else { return }
     guard failure.map(Self.isFinal) ?? true else {
-      postponed[file.name] = file.version
+      postponed[file.key] = file.version
       return try await forgetAttempts()
     }
-    var versions = try await versions()
-    versions[file.name] = file.version
-    try await keep(versions)
+    var versions = try await marks.versions()
+    versions[file.key] = file.version
+    try await marks.keep(versions)
   }
 
   // MARK: Attempts that did not end
@@ -79,15 +110,15 @@ struct FolderWatcher: AutomationWatcher {
 
   private func forgetAttempts() async throws {
     guard let file = current else { return }
-    var versions = try await versions()
-    guard Self.attempts(versions[file.name], file.version) > 0 else { return }
-    versions[file.name] = nil
-    try await keep(versions)
+    var versions = try await marks.versions()
+    guard Self.attempts(versions[file.key], file.version) > 0 else { return }
+    versions[file.key] = nil
+    try await marks.keep(versions)
   }
 
   func hasOther() async throws -> Bool {
-    let known = try await versions()
-    return try await contents().files.contains { known[$0.name] != $0.version && postponed[$0.name] != $0.version }
+    let known = try await marks.versions()
+    return try await contents().files.contains { known[$0.key] != $0.version && postponed[$0.key] != $0.version }
   }
 
   static func isFinal(_ error: any Error) -> Bool {
@@ -114,16 +145,5 @@ struct FolderWatcher: AutomationWatcher {
             "file": files.map(\.key).min() ?? "", "files": String(files.count),
           ]))
     }
-  }
-
-  private func versions() async throws -> [String: String] {
-    guard let mark = try await store.activities.known(activity, now: time.now()).mark else { return [:] }
-    return (try? JSONDecoder().decode([String: String].self, from: Data(mark.utf8))) ?? [:]
-  }
-
-  private func keep(_ versions: [String: String]) async throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    try await store.activities.setMark(String(decoding: try encoder.encode(versions), as: UTF8.self), activity)
   }
 }

@@ -24,6 +24,9 @@ public struct WatchedFolder: Hashable, Sendable {
     /// Is another when it is written to or replaced.
     var version: String
     var modified: Double
+
+    /// Of the name: what Unicode calls equal may be two files.
+    var key: [UInt8] { Array(name.utf8) }
   }
 
   /// Why a file is not taken that looks as if it were to be.
@@ -80,12 +83,22 @@ public struct WatchedFolder: Hashable, Sendable {
       let modified = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
       // Another machine's clock may be ahead.
       guard abs(now - modified) >= Self.quiet else { continue }
-      let version = "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)-\(status.st_ino)"
-      contents.files.append(File(name: name, path: path, version: version, modified: modified))
+      contents.files.append(File(name: name, path: path, version: Self.version(status), modified: modified))
     }
     // A name that is not UTF-8 may read like that of a file that is taken.
     for file in contents.files { contents.passedOver[file.name] = nil }
     contents.files.sort { ($0.modified, $0.name) < ($1.modified, $1.name) }
     return contents
+  }
+
+  /// The version that a file has now; `nil` of one that is gone or is no file any more. Blocking.
+  func version(of path: String) -> String? {
+    var status = stat()
+    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Self.version(status)
+  }
+
+  private static func version(_ status: stat) -> String {
+    "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)-\(status.st_ino)"
   }
 }

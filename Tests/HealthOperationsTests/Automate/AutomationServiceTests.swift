@@ -289,6 +289,36 @@ struct AutomationServiceTests {
     #expect(try await watcher.pending() == nil)
   }
 
+  @Test("two files whose names Unicode calls equal are two, and each comes once, also with a mark of an earlier version")
+  func equivalentNames() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (name, age) in [("old.xml", 90.0), ("\u{E9}.xml", 60), ("e\u{301}.xml", 50), ("\u{301}.xml", 40)] {
+      let path = "\(folder)/\(name)"
+      let file = open(path, O_CREAT | O_WRONLY, 0o600)
+      #expect(file >= 0 && write(file, "whole", 5) == 5 && close(file) == 0)
+      var times = [timespec(tv_sec: Int(Date().timeIntervalSince1970 - age), tv_nsec: 0)]
+      times.append(times[0])
+      #expect(utimensat(AT_FDCWD, path, times, 0) == 0)
+    }
+    let watched = WatchedFolder(path: folder, pattern: "*")
+    let old = try #require(watched.version(of: folder + "/old.xml"))
+    try await home.store.activities.setMark(#"{"old.xml":"\#(old)"}"#, "automation:drop")
+    var watcher = FolderWatcher(
+      activity: "automation:drop", folder: watched, store: home.store, time: AutomationClock())
+    var seen: [AutomationOccasion] = []
+    while let occasion = try await watcher.pending(), seen.count < 9 {
+      seen.append(occasion)
+      let takeBack = try await watcher.begins(occasion)
+      _ = takeBack
+      try await watcher.dealtWith(occasion, failure: nil)
+    }
+    #expect(seen.count == 3)
+    // As after a start.
+    watcher = FolderWatcher(activity: "automation:drop", folder: watched, store: home.store, time: AutomationClock())
+    #expect(try await watcher.pending() == nil)
+  }
+
   @Test("links and names that are no text are passed over, and the log has that once, also after a restart")
   func passedOver() async throws {
     let folder = home.directory.path("in")
