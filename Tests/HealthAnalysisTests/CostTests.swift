@@ -112,7 +112,6 @@ import Testing
       for record in [short, long] { try await question.ask(record) }
       let few = try await short.steps.count { try await question.ask(short) }
       let many = try await long.steps.count { try await question.ask(long) }
-      print("costs", question, few, many)
       // What is kept has rows by day.
       let samples = (long.days - short.days) * 300
       #expect(many - few < samples / 4, "\(question): \(few) steps, \(many) of the longer record")

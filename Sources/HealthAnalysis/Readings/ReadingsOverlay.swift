@@ -13,15 +13,15 @@ struct ReadingsOverlay {
 
   private let query: StatisticsQuery
   private let reader: NumberReader
-  private let rankings: SourceRankings
+  private let facts: KeptFacts
   private let base: Statistics
   private let types: [SampleType]
 
   /// - Parameters:
   ///   - base: the answer to the question from samples alone.
   ///   - reader: of the store that answered.
-  init(_ query: StatisticsQuery, _ reader: NumberReader, _ rankings: SourceRankings, over base: Statistics) {
-    (self.query, self.reader, self.rankings, self.base) = (query, reader, rankings, base)
+  init(_ query: StatisticsQuery, _ reader: NumberReader, _ facts: KeptFacts, over base: Statistics) {
+    (self.query, self.reader, self.facts, self.base) = (query, reader, facts, base)
     types = query.typesOfReadings
   }
 
@@ -76,7 +76,7 @@ struct ReadingsOverlay {
     let granted = query.startingIn
     var readings: [AppReading] = []
     for type in types {
-      try reader.forEachReading(type, overlapping: range, from: query.sources) { stored in
+      try reader.forEachReading(type, overlapping: range, from: query.sources, noLongerThan: longest) { stored in
         // What goes on beyond what an asker may know of would be compared with what is there.
         guard granted?.contains(Timestamp(microseconds: stored.start)) ?? true,
           granted.map({ stored.end <= $0.upperBound.microseconds }) ?? true,
@@ -113,8 +113,9 @@ struct ReadingsOverlay {
     let positions = Dictionary(uniqueKeysWithValues: edges.enumerated().map { ($1, $0) })
     var sums = Array(repeating: 0.0, count: edges.count - 1)
     var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
-    let ranking = try rankings.ranking(of: query.type, reader).table
-    for (index, number) in try query.sums(reader, edges, ranking, &numbers) {
+    let ranking = try facts.ranking(of: query.type, reader).table
+    for (index, number) in try query.sums(reader, edges, ranking, &numbers, noLongerThan: facts.longest(of: query.type))
+    {
       if case .sum(let sum) = number { sums[index] = sum.sum }
     }
     var added: [Int: Added] = [:]
@@ -182,7 +183,7 @@ struct ReadingsOverlay {
     }
     try reader.forEach(
       query.type, overlapping: base.aggregation.reach(edges[0]..<edges[edges.count - 1]), from: query.sources,
-      withEarlier: base.aggregation == .discreteTemporallyWeighted
+      withEarlier: base.aggregation == .discreteTemporallyWeighted, noLongerThan: facts.longest(of: query.type)
     ) { sample in
       guard query.startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
         let value = numbers.value(of: sample, reader, countedFrom: edges[0])
@@ -220,7 +221,9 @@ struct ReadingsOverlay {
     guard let first = readings.map(\.start).min(), let last = readings.map(\.end).max() else { return [] }
     var taken: [Int64] = []
     var numbers = ConvertedNumbers(unit: SampleTypeCatalogue.healthKit[query.type]?.canonicalUnit, of: query.type)
-    try reader.forEach(query.type, overlapping: first..<last, from: query.sources) { sample in
+    try reader.forEach(
+      query.type, overlapping: first..<last, from: query.sources, noLongerThan: facts.longest(of: query.type)
+    ) { sample in
       guard query.startingIn?.contains(Timestamp(microseconds: sample.start)) ?? true,
         numbers.value(of: sample, reader) != nil
       else { return }
@@ -274,10 +277,10 @@ extension StatisticsQuery {
   /// - Parameter rollups: of the store that answered.
   func withReadings(_ statistics: Statistics, _ rollups: Rollups) async throws -> Statistics {
     guard !typesOfReadings.isEmpty else { return statistics }
-    let rankings = try await rollups.rankings(of: [type])
+    let facts = try await rollups.facts(about: [type])
     let answer: Result<Statistics, StatisticsError> = try await rollups.store.samples.numbers { reader in
       do {
-        return .success(try ReadingsOverlay(self, reader, rankings, over: statistics).statistics())
+        return .success(try ReadingsOverlay(self, reader, facts, over: statistics).statistics())
       } catch let error as StatisticsError {
         return .failure(error)
       }

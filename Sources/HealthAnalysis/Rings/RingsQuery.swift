@@ -90,7 +90,7 @@ public struct RingsQuery: Sendable {
     try await store.samples.numbers { [zone, range] reader in
       var hours = StandHours(in: zone)
       let time = range.lowerBound.microseconds..<range.upperBound.microseconds
-      try reader.forEach(Self.standHour, overlapping: time) { sample in
+      try reader.forEach(Self.standHour, overlapping: time, noLongerThan: 0) { sample in
         // An hour is that in which it begins.
         if time.contains(sample.start) { hours.add(start: sample.start, value: sample.value) }
       }

@@ -57,14 +57,14 @@ struct KeptEvidence {
   }
 
   /// How the sources of some types are ranked by all that is known now.
-  func rankings(of types: [SampleType]) throws -> [SampleType: SourceRanking] {
+  ///
+  /// - Parameter types: `nil` for one that the file has nothing of.
+  func rankings(of types: [SampleType: KeptType?]) throws -> [SampleType: SourceRanking] {
     let chosen = try reader.settings().firstSources
-    var rankings: [SampleType: SourceRanking] = [:]
-    for type in types {
-      let id = try Int64.fetchOne(db, sql: "SELECT id FROM type WHERE name = ?", arguments: [type.rawValue])
-      rankings[type] = SourceRanking(try id.map(evidence(ofType:)) ?? [], first: chosen[type])
-    }
-    return rankings
+    return try Dictionary(
+      uniqueKeysWithValues: types.map { type, kept in
+        (type, SourceRanking(try kept.map { try evidence(ofType: $0.id) } ?? [], first: chosen[type]))
+      })
   }
 
   private func evidence(ofType type: Int64) throws -> [SourceEvidence] {

@@ -14,6 +14,9 @@ struct KeptType {
   /// There is a sample that is too long for cells: numbers of the type are computed from its samples.
   var isLong: Bool
 
+  /// The length of the longest of all its samples, in microseconds; `nil` where that is not known.
+  var longestOfAll: Int64? { rule == nil || isLong ? nil : longest }
+
   /// What its cells are, and in which unit; `nil` of a type of which there are none.
   var rule: Rule? { Rule(type) }
 

@@ -42,23 +42,27 @@ public final class Rollups: Sendable {
       }
       if case .answer(let statistics?)? = kept { return statistics }
     }
-    return try await query.computed(from: store, try await rankings(of: [query.type]))
+    return try await query.computed(from: store, try await facts(about: [query.type]))
   }
 
-  /// The rankings of the sources of some types; costs what the days do, not the samples.
-  func rankings(of types: [SampleType]) async throws(StoreError) -> SourceRankings {
-    if store.isReadOnly { return .computed }
+  /// What is kept of some types; costs what the days do, not the samples.
+  func facts(about types: [SampleType]) async throws(StoreError) -> KeptFacts {
+    if store.isReadOnly { return .none }
     do {
       let kept = try await attempt(nil) { db, reader in
-        try KeptEvidence(db: db, reader: reader).rankings(of: types)
+        let evidence = KeptEvidence(db: db, reader: reader)
+        let known = try Dictionary(
+          uniqueKeysWithValues: Set(types).map { ($0, try KeptType.find($0, db)) })
+        return KeptFacts(
+          rankings: try evidence.rankings(of: known), longest: known.compactMapValues { $0?.longestOfAll })
       }
-      if case .answer(let rankings)? = kept { return SourceRankings(kept: rankings) }
+      if case .answer(let facts)? = kept { return facts }
     } catch let error as StoreError {
       throw error
     } catch {
       // Only a question can be wrong.
     }
-    return .computed
+    return .none
   }
 
   /// Returns a summary for each source, as ``SourceSurvey/sources(of:in:)`` does; costs what the days do, not the samples.

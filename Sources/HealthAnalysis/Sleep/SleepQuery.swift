@@ -42,20 +42,20 @@ public struct SleepQuery: Sendable {
 
   /// The same where several questions follow each other. Throws ``StoreError``.
   public func run(on rollups: Rollups) async throws -> [Night] {
-    let rankings = try await rollups.rankings(of: [Self.type])
+    let facts = try await rollups.facts(about: [Self.type])
     let (sessions, readings) = try await rollups.store.samples.numbers { reader in
       let types = AppReadings.types(of: Self.type).filter { hasReadings && readingTypes?.contains($0) ?? true }
       let readings = try SleepReadings(types, in: range, from: sources, reader)
-      return (try self.sessions(reader, rankings, readings.stages), readings)
+      return (try self.sessions(reader, facts, readings.stages), readings)
     }
     return chosen(readings.overlaid(on: SleepDays(of: sessions, in: zone).nights(of: sessions), in: zone))
   }
 
   /// - Parameter stages: of apps, whose sources rank below all others.
   private func sessions(
-    _ reader: NumberReader, _ rankings: SourceRankings, _ stages: [SleepReadings.Stage]
+    _ reader: NumberReader, _ facts: KeptFacts, _ stages: [SleepReadings.Stage]
   ) throws -> [SleepSession] {
-    let ranking = try rankings.ranking(of: Self.type, reader)
+    let ranking = try facts.ranking(of: Self.type, reader)
     let apps = Set(stages.map(\.source)).sorted()
     var sessions = SleepSessions(names: ranking.sources.map(\.name) + apps)
     let ranks = Dictionary(uniqueKeysWithValues: apps.enumerated().map { ($1, ranking.sources.count + $0) })

@@ -22,7 +22,9 @@ struct SleepReadings {
   ///   - sources: the names of sources; `nil` for all.
   init(_ types: [SampleType], in range: Range<Int64>, from sources: Set<String>?, _ reader: NumberReader) throws {
     for type in types {
-      try reader.forEachReading(type, overlapping: range, from: sources) { reading in
+      try reader.forEachReading(
+        type, overlapping: range, from: sources, noLongerThan: SleepSessions.longest
+      ) { reading in
         try add(reading, type)
       }
     }

@@ -66,11 +66,11 @@ public struct StatisticsQuery: Sendable {
   /// From the samples, each of which is read: what ``run(on:)`` must say of them, too, and what answers where nothing is kept.
   /// Without readings of apps.
   public func computed(from store: HealthStore) async throws -> Statistics {
-    try await computed(from: store, .computed)
+    try await computed(from: store, .none)
   }
 
-  /// - Parameter rankings: equal to what the samples say.
-  func computed(from store: HealthStore, _ rankings: SourceRankings) async throws -> Statistics {
+  /// - Parameter facts: what is known of ``type``.
+  func computed(from store: HealthStore, _ facts: KeptFacts) async throws -> Statistics {
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
     // An app's own type adds up as HealthKit's does.
@@ -78,7 +78,7 @@ public struct StatisticsQuery: Sendable {
     let aggregation = entry?.aggregation ?? healthKit?.aggregation ?? .discrete
     let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
       do {
-        return .success(try read(reader, rankings, aggregation, unit: entry?.canonicalUnit))
+        return .success(try read(reader, facts, aggregation, unit: entry?.canonicalUnit))
       } catch let error as StatisticsError {
         return .failure(error)
       }
@@ -87,27 +87,41 @@ public struct StatisticsQuery: Sendable {
   }
 
   private func read(
-    _ reader: NumberReader, _ rankings: SourceRankings, _ aggregation: SampleTypeCatalogue.Aggregation, unit: String?
+    _ reader: NumberReader, _ facts: KeptFacts, _ aggregation: SampleTypeCatalogue.Aggregation, unit: String?
   ) throws -> Statistics {
     var statistics = Statistics(
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
     statistics.implausibleTime = try implausible(reader)
     // Of what counts alone: from how many buckets there would be, an asker is told where the first and the last are.
-    guard let extent = try reader.extent(of: type, startingIn: startingIn, from: sources),
+    guard let extent = try extent(reader),
       let counted = try plausible(extent, reader), let buckets = try buckets(counted)
     else { return statistics }
     var numbers = ConvertedNumbers(unit: unit, of: type)
     let found: [(index: Int, number: BucketStatistics.Number)]
     if aggregation == .cumulative {
-      found = try sums(reader, buckets.edges, try rankings.ranking(of: type, reader).table, &numbers)
+      found = try sums(
+        reader, buckets.edges, try facts.ranking(of: type, reader).table, &numbers,
+        noLongerThan: facts.longest(of: type))
     } else {
-      found = try discrete(reader, buckets.edges, aggregation, &numbers)
+      found = try discrete(
+        reader, buckets.edges, aggregation, &numbers, noLongerThan: facts.longest(of: type))
     }
     statistics.values = try values(found, buckets, reader)
     statistics.unit = numbers.unit
     (statistics.withoutNumber, statistics.withoutUnit) = (numbers.withoutNumber, numbers.withoutUnit)
     return statistics
+  }
+
+  /// The time of the samples that count, in microseconds; of a question that names both ends, these, where any begins before
+  /// the last.
+  private func extent(_ reader: NumberReader) throws -> ClosedRange<Int64>? {
+    guard let start, let end else { return try reader.extent(of: type, startingIn: startingIn, from: sources) }
+    let before = Timestamp(microseconds: .min)..<end
+    guard try reader.hasAny(of: type, startingIn: startingIn?.clamped(to: before) ?? before, from: sources) else {
+      return nil
+    }
+    return min(start, end).microseconds...end.microseconds
   }
 
   private var limits: Range<Timestamp>? {

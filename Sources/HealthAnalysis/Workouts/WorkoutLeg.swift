@@ -79,7 +79,7 @@ public struct WorkoutLeg: Hashable, Sendable {
   /// - Parameter rates: heart rates of the workout, in order of their starts.
   static func filled(
     _ legs: [WorkoutLeg], of summary: WorkoutSummary, _ rates: [ActiveIntervals.Reading], _ reader: NumberReader,
-    _ rankings: SourceRankings
+    _ facts: KeptFacts
   ) throws -> [WorkoutLeg] {
     var legs = legs
     for index in legs.indices {
@@ -90,7 +90,7 @@ public struct WorkoutLeg: Hashable, Sendable {
       legs[index].heartRate = leg.heartRate ?? WorkoutHeartRate(rates, during: active)
       let questions = active.intervals.map { WorkoutSums.Question(time: $0, source: summary.sample.source) }
       func sum(_ type: SampleType, _ unit: String) throws -> Double? {
-        try WorkoutSums.sums(of: type, in: unit, over: questions, reader, rankings).compactMap(\.self).total
+        try WorkoutSums.sums(of: type, in: unit, over: questions, reader, facts).compactMap(\.self).total
       }
       if leg.distance == nil, let type = WorkoutSums.distance(of: leg.activity) {
         legs[index].distance = try sum(type, "m")

@@ -22,7 +22,7 @@ public struct WorkoutMeasure: Hashable, Sendable {
 
   /// In order of their names.
   static func measures(
-    of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader, _ rankings: SourceRankings
+    of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> [WorkoutMeasure] {
     var measures: [SampleType: WorkoutMeasure] = [:]
     for one in summary.workout.statistics where !isShownElsewhere(one.type) {
@@ -35,7 +35,7 @@ public struct WorkoutMeasure: Hashable, Sendable {
     let (start, end) = (summary.sample.start, summary.sample.end)
     let isKnown = CalendarBuckets.years.contains(start) && CalendarBuckets.years.contains(end)
     for type in usual where measures[type] == nil && isKnown {
-      if let measure = try measure(type, of: summary, during: active, reader, rankings) { measures[type] = measure }
+      if let measure = try measure(type, of: summary, during: active, reader, facts) { measures[type] = measure }
     }
     return measures.values.sorted { $0.type.shortName < $1.type.shortName }
   }
@@ -52,19 +52,19 @@ public struct WorkoutMeasure: Hashable, Sendable {
 
   private static func measure(
     _ type: SampleType, of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader,
-    _ rankings: SourceRankings
+    _ facts: KeptFacts
   ) throws -> WorkoutMeasure? {
     guard let entry = SampleTypeCatalogue.healthKit[type], let unit = entry.canonicalUnit,
       let first = active.intervals.first?.lowerBound, let last = active.intervals.last?.upperBound
     else { return nil }
     if entry.aggregation == .cumulative {
       let questions = active.intervals.map { WorkoutSums.Question(time: $0, source: summary.sample.source) }
-      let sums = try WorkoutSums.sums(of: type, in: unit, over: questions, reader, rankings)
+      let sums = try WorkoutSums.sums(of: type, in: unit, over: questions, reader, facts)
       return sums.compactMap(\.self).total.map { WorkoutMeasure(type: type, unit: unit, sum: $0) }
     }
     var readings: [ActiveIntervals.Reading] = []
     var numbers = ConvertedNumbers(unit: unit, of: type)
-    try reader.forEach(type, overlapping: first..<last) { sample in
+    try reader.forEach(type, overlapping: first..<last, noLongerThan: facts.longest(of: type)) { sample in
       if let value = numbers.value(of: sample, reader) { readings.append((sample.start, sample.end, value)) }
     }
     let values = active.overlapping(readings).map(\.value)
@@ -80,13 +80,20 @@ public struct WorkoutEffort: Hashable, Sendable {
   /// Whether a watch has estimated it, and nobody said it.
   public var isEstimated: Bool
 
+  /// What a person says, and what a watch estimates.
+  static let types = ["WorkoutEffortScore", "EstimatedWorkoutEffortScore"].map {
+    SampleType("HKQuantityTypeIdentifier" + $0)
+  }
+
   /// The one that a person said comes first.
   ///
   /// - Parameter range: of the workout, in microseconds since 1970.
-  static func effort(during range: Range<Int64>, _ reader: NumberReader) throws -> WorkoutEffort? {
-    for (name, isEstimated) in [("WorkoutEffortScore", false), ("EstimatedWorkoutEffortScore", true)] {
+  static func effort(
+    during range: Range<Int64>, _ reader: NumberReader, _ facts: KeptFacts
+  ) throws -> WorkoutEffort? {
+    for (type, isEstimated) in zip(types, [false, true]) {
       var found: WorkoutEffort?
-      try reader.forEach(SampleType("HKQuantityTypeIdentifier" + name), overlapping: range) { sample in
+      try reader.forEach(type, overlapping: range, noLongerThan: facts.longest(of: type)) { sample in
         if (0...10).contains(sample.value) { found = WorkoutEffort(score: sample.value, isEstimated: isEstimated) }
       }
       if let found { return found }

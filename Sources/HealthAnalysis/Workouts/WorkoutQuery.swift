@@ -145,18 +145,18 @@ public struct WorkoutQuery: Sendable {
     }
     let ordered = [WorkoutSummary](workouts.reversed())
     if ordered.isEmpty { return [] }
-    let rankings = try await rollups.rankings(of: [.workout] + WorkoutSums.types)
+    let facts = try await rollups.facts(about: [.workout] + WorkoutSums.types)
     return try await store.samples.numbers { [readsSamples] reader in
-      let marked = Self.marked(ordered, try rankings.ranking(of: .workout, reader))
-      return readsSamples ? try WorkoutSummary.filled(marked, reader, rankings) : marked
+      let marked = Self.marked(ordered, try facts.ranking(of: .workout, reader))
+      return readsSamples ? try WorkoutSummary.filled(marked, reader, facts) : marked
     }
   }
 
   /// The same workout, with what samples say where it says nothing itself. Throws ``StoreError``.
   public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary
   {
-    let rankings = try await Rollups(of: store).rankings(of: WorkoutSums.types)
-    return try await store.samples.numbers { try WorkoutSummary.filled([workout], $0, rankings).first } ?? workout
+    let facts = try await Rollups(of: store).facts(about: WorkoutSums.types)
+    return try await store.samples.numbers { try WorkoutSummary.filled([workout], $0, facts).first } ?? workout
   }
 
   /// - Parameter workouts: in order of their starts.
@@ -196,18 +196,21 @@ public struct WorkoutQuery: Sendable {
     let range = sample.start.microseconds..<max(sample.end.microseconds, sample.start.microseconds &+ 1)
     let active = ActiveIntervals(summary.workout, of: sample)
     let parts = WorkoutLeg.legs(of: summary)
-    let rankings = try await Rollups(of: store).rankings(of: WorkoutSums.types + WorkoutMeasure.usual)
+    let facts = try await Rollups(of: store).facts(
+      about: WorkoutSums.types + WorkoutMeasure.usual + WorkoutEffort.types + [heartRate])
     let (readings, legs, measures, effort) = try await store.samples.numbers { reader in
       var readings: [ActiveIntervals.Reading] = []
       var numbers = ConvertedNumbers(unit: "count/min")
-      try reader.forEach(heartRate, overlapping: LastingValues.reach(range)) { reading in
+      try reader.forEach(
+        heartRate, overlapping: LastingValues.reach(range), noLongerThan: facts.longest(of: heartRate)
+      ) { reading in
         guard let value = numbers.value(of: reading, reader) else { return }
         readings.append((reading.start, reading.end, value))
       }
       return (
-        readings, try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader, rankings),
-        try WorkoutMeasure.measures(of: summary, during: active, reader, rankings),
-        try WorkoutEffort.effort(during: range, reader)
+        readings, try WorkoutLeg.filled(parts.count > 1 ? parts : [], of: summary, readings, reader, facts),
+        try WorkoutMeasure.measures(of: summary, during: active, reader, facts),
+        try WorkoutEffort.effort(during: range, reader, facts)
       )
     }
     let measured = WorkoutHeartRate(readings, during: active)

@@ -42,7 +42,7 @@ struct WorkoutSums {
   ///   - questions: in order of their starts.
   /// - Returns: a sum for each; `nil` where no sample touches it.
   static func sums(
-    of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader, _ rankings: SourceRankings
+    of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> [Double?] {
     var sums: [Double?] = Array(repeating: nil, count: questions.count)
     guard let first = questions.first else { return sums }
@@ -50,11 +50,13 @@ struct WorkoutSums {
     var ends: [Int64] = []
     for question in questions { ends.append(max(ends.last ?? .min, question.time.upperBound)) }
     let starts = questions.map(\.time.lowerBound)
-    let ranking = try rankings.ranking(of: type, reader)
+    let ranking = try facts.ranking(of: type, reader)
     let owns = questions.map { ranking.knownRank(of: $0.source) }
     var sweeps: [Int: SumSweep] = [:]
     var numbers = ConvertedNumbers(unit: unit)
-    try reader.forEach(type, overlapping: first.time.lowerBound..<(ends.last ?? .min)) { sample in
+    try reader.forEach(
+      type, overlapping: first.time.lowerBound..<(ends.last ?? .min), noLongerThan: facts.longest(of: type)
+    ) { sample in
       guard let value = numbers.value(of: sample, reader) else { return }
       let rank = ranking.rank(of: sample.source, isUserEntered: sample.isUserEntered)
       let last = sample.end > sample.start ? sample.end - 1 : sample.start
@@ -89,7 +91,7 @@ extension WorkoutSummary {
   ///
   /// - Parameter workouts: in order of their starts.
   static func filled(
-    _ workouts: [WorkoutSummary], _ reader: NumberReader, _ rankings: SourceRankings
+    _ workouts: [WorkoutSummary], _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> [WorkoutSummary] {
     var workouts = workouts
     func fill(
@@ -103,7 +105,7 @@ extension WorkoutSummary {
           (index: index, question: WorkoutSums.Question(time: time, source: workout.sample.source))
         }
       }.sorted { $0.question.time.lowerBound < $1.question.time.lowerBound }
-      let sums = try WorkoutSums.sums(of: type, in: unit, over: parts.map(\.question), reader, rankings)
+      let sums = try WorkoutSums.sums(of: type, in: unit, over: parts.map(\.question), reader, facts)
       for (part, sum) in zip(parts, sums) {
         guard let sum else { continue }
         workouts[part.index][keyPath: path] = (workouts[part.index][keyPath: path] ?? 0) + sum

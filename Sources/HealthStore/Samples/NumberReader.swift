@@ -166,6 +166,24 @@ public final class NumberReader {
     return extent
   }
 
+  /// Whether any of a type's samples starts in a range.
+  ///
+  /// - Parameter sources: the names of sources; `nil` for all.
+  public func hasAny(
+    of type: SampleType, startingIn range: Range<Timestamp>, from sources: Set<String>? = nil
+  ) throws -> Bool {
+    guard let id = try type.id(in: db) else { return false }
+    var query = try Binding(
+      db,
+      """
+      SELECT 1 FROM sample WHERE type = ? AND start >= ? AND start < ?\(shown)\(try FilterCondition.from(sources, db)) LIMIT 1
+      """)
+    query.bind(id)
+    query.bind(range.lowerBound.microseconds)
+    query.bind(range.upperBound.microseconds)
+    return try query.integer(db) != nil
+  }
+
   /// The start of the newest of a type's samples that start before an instant.
   public func newestStart(of type: SampleType, before end: Timestamp) throws -> Timestamp? {
     guard let id = try type.id(in: db) else { return nil }
@@ -271,8 +289,9 @@ public final class NumberReader {
   /// - Parameters:
   ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out, but for an instant at its beginning.
   ///   - sources: the names of sources; `nil` for all.
+  ///   - longest: in microseconds; longer ones that start before the range are left out.
   public func forEachReading(
-    _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil,
+    _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil, noLongerThan longest: Int64,
     _ body: (Reading) throws -> Void
   ) throws {
     guard let id = try type.id(in: db) else { return }
@@ -280,10 +299,13 @@ public final class NumberReader {
       db,
       """
       SELECT start, duration, value, unit, source, payload, metadata FROM sample
-      WHERE type = ? AND start < ? AND (start >= ? OR start + duration > ?)\(shown)\(try FilterCondition.from(sources, db))
+      WHERE type = ? AND start >= ? AND start < ? AND (start >= ? OR start + duration > ?)
+        \(shown)\(try FilterCondition.from(sources, db))
       ORDER BY start
       """)
+    let (earliest, isTooEarly) = range.lowerBound.subtractingReportingOverflow(longest)
     query.bind(id)
+    query.bind(isTooEarly ? Int64.min : earliest)
     query.bind(range.upperBound)
     query.bind(range.lowerBound)
     query.bind(range.lowerBound)
