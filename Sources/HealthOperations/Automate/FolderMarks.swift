@@ -55,7 +55,8 @@ actor FolderMarks {
     }
     let parts = mark.utf8.split(separator: slash, omittingEmptySubsequences: false).dropFirst()
     var versions: Versions = [:]
-    for (index, part) in zip(parts.indices, parts) where (index - parts.startIndex) % 2 == 0 && index + 1 < parts.endIndex {
+    for (index, part) in zip(parts.indices, parts)
+    where (index - parts.startIndex) % 2 == 0 && index + 1 < parts.endIndex {
       versions[Array(part)] = String(decoding: Array(parts[index + 1]), as: UTF8.self)
     }
     return versions

@@ -289,7 +289,8 @@ struct AutomationServiceTests {
     #expect(try await watcher.pending() == nil)
   }
 
-  @Test("two files whose names Unicode calls equal are two, and each comes once, also with a mark of an earlier version")
+  @Test(
+    "two files whose names Unicode calls equal are two, and each comes once, also with a mark of an earlier version")
   func equivalentNames() async throws {
     let folder = home.directory.path("in")
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
