@@ -130,10 +130,17 @@ import Testing
     #expect(failure(path) == .notReadable(path: path))
   }
 
+  @Test("a folder with more folders than any export has is refused, not searched in part")
+  func manyFolders() throws {
+    for number in 0..<10_001 { #expect(mkdir("\(folder.path)/f\(number)", 0o700) == 0) }
+    #expect(failure(folder.path) == .tooManyFolders(path: folder.path, limit: 10_000))
+  }
+
   @Test func everyErrorIsOneSentence() {
     let errors: [ImportError] = [
       .noSuchFile(path: "p"), .notReadable(path: "p"), .notAnExport(path: "p", looksLike: "a PDF document"),
-      .exportXMLMissing(path: "p"), .tooManyAlike(limit: 3), .onlyZipFiles(path: "p", first: "p/a.zip"),
+      .exportXMLMissing(path: "p"), .tooManyAlike(limit: 3), .tooManyTypes(limit: 3),
+      .tooManyFolders(path: "p", limit: 3), .onlyZipFiles(path: "p", first: "p/a.zip"),
       .onlyClinicalDocument(path: "p"),
       .damagedZip(path: "p", detail: "CRC error", someKept: true),
       .damagedZip(path: "p", detail: "CRC error", someKept: false), .encryptedZip(path: "p"),

@@ -96,7 +96,9 @@ enum ExportLocator {
     var search = XMLSearch<String>()
     var folders = [(path: path, depth: 0)]
     var next = 0
-    while next < min(folders.count, maximumFolders) {
+    while next < folders.count {
+      // What lies deeper would be passed over without a word, and another person's export be found.
+      guard folders.count <= maximumFolders else { throw .tooManyFolders(path: path, limit: maximumFolders) }
       let folder = folders[next]
       next += 1
       let names: [String]

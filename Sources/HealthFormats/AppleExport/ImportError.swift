@@ -26,6 +26,10 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   case tooLarge(what: String, at: TextPosition)
   /// The XML has more records of one kind, source and time than any export.
   case tooManyAlike(limit: Int)
+  /// The file has samples of more types than any record has; those before were kept.
+  case tooManyTypes(limit: Int)
+  /// A folder with more folders in it than anyone unpacks an export into.
+  case tooManyFolders(path: String, limit: Int)
   /// The file is not as long as when it was found, or another has its place: it is still being copied, perhaps. Samples
   /// may have been delivered before that; when the file is whole, import it again.
   case changedWhileReading(path: String)
@@ -66,6 +70,10 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .tooLarge(let what, let position):
       "The XML holds \(what) that is larger than any export has, at line \(position.line), column \(position.column); "
         + "export again in the Health app."
+    case .tooManyFolders(let path, let limit):
+      "\(path) holds more than \(limit) folders, and no export does; give the export itself, or the folder it is in."
+    case .tooManyTypes(let limit):
+      "It has samples of more than \(limit) types, and no record does; what was read before that has been kept."
     case .tooManyAlike(let limit):
       "The XML has more than \(limit) records of one type, source and time, which no export has; export again in the "
         + "Health app."
@@ -101,7 +109,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .damagedCompression(let path, let detail): .damagedCompression(path: named(path), detail: detail)
     case .encryptedZip(let path): .encryptedZip(path: named(path))
     case .unsupportedCompression(let path, let method): .unsupportedCompression(path: named(path), method: method)
-    case .tooLarge, .tooManyAlike: self
+    case .tooLarge, .tooManyAlike, .tooManyTypes, .tooManyFolders: self
     case .changedWhileReading(let path): .changedWhileReading(path: named(path))
     case .ioError(let path, let detail): .ioError(path: named(path), detail: detail)
     }

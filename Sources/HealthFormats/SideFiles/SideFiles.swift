@@ -107,8 +107,9 @@ final class SideFiles {
     case .unsupportedCompression(_, let method): .unusable("it is compressed with \(method), which is not supported")
     case .changedWhileReading: .unusable("it changed while it was being read")
     case .tooLarge(let what, _): .unusable("it holds \(what) that is larger than any has")
-    case .tooManyAlike: .unusable("it says one thing too often")
-    case .notAnExport, .exportXMLMissing, .onlyZipFiles, .onlyClinicalDocument: .unusable("it is something else")
+    case .tooManyAlike, .tooManyTypes: .unusable("it says too much")
+    case .notAnExport, .exportXMLMissing, .onlyZipFiles, .onlyClinicalDocument, .tooManyFolders:
+      .unusable("it is something else")
     }
   }
 

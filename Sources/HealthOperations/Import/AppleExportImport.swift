@@ -125,11 +125,12 @@ struct AppleExportImport: Sendable {
       survey, identityNames: identityNames, batchSize: Self.batchSize, progress: progress
     ) { batch in
       if isCancelled() { throw CancellationError() }
+      types.formUnion(batch.countsByType.keys)
+      try ImportOperation.requireFewTypes(types.count)
       if !batch.changes.isEmpty || !batch.readings.isEmpty {
         try writer.write(batch.changes, readings: batch.readings, sideFiles: batch.sideFiles)
       }
       if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
-      types.formUnion(batch.countsByType.keys)
     }
     result.summary = writer.summary
     // Members of correlations come twice, and the writer knows which it has met.

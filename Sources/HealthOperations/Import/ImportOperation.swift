@@ -87,6 +87,14 @@ public struct ImportOperation: Sendable {
     return result
   }
 
+  /// A type has rows of its own in many tables, for good.
+  private static let mostTypes = 10_000
+
+  /// Throws ``ImportError/tooManyTypes(limit:)`` where a file has samples of more types than any record.
+  static func requireFewTypes(_ count: Int) throws(ImportError) {
+    guard count <= mostTypes else { throw .tooManyTypes(limit: mostTypes) }
+  }
+
   private func detail(of result: ImportResult) -> [String: String] {
     var detail = [
       "file": name, "added": String(result.summary.added), "unchanged": String(result.summary.unchanged),

@@ -37,9 +37,10 @@ struct SampleFileImport: Sendable {
         if isCancelled() { throw CancellationError() }
         try readings.add(batch)
         guard readings.person == person else { throw ImportRefusal.changedMeanwhile }
+        read.merge(batch.countsByType, uniquingKeysWith: +)
+        try ImportOperation.requireFewTypes(read.count)
         try writer.write(batch.changes, readings: batch.readings)
         records += batch.count
-        read.merge(batch.countsByType, uniquingKeysWith: +)
       }
       let report = try file.read(reading, progress: progress, deliver: deliver)
       return (

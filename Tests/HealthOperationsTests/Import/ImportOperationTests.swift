@@ -1,4 +1,5 @@
 import Foundation
+import HealthFormats
 import HealthModel
 import HealthOperations
 import HealthStore
@@ -26,6 +27,22 @@ import Testing
         == ["file": "export.xml", "added": "5", "unchanged": "0", "deleted": "0", "complete": "true"])
     #expect(events[3].detail["added"] == "0")
     #expect(events[3].detail["complete"] == "true")
+  }
+
+  @Test("a file with more types than any record is refused before they are in the store")
+  func manyTypes() async throws {
+    let samples = (0...10_000).map { number in
+      #"""
+      {"uuid":"\#(UUID().uuidString)","type":"made.up\#(number)","start":"2024-06-15T08:00:00Z","end":"2024-06-15T08:00:00Z",
+      "source":{"name":"Watch"},"kind":"quantity","payload":{"unit":"count","value":1}}
+      """#
+    }
+    let path = try home.file(
+      "samples.json", #"{"format":"hpeer","version":1,"samples":[\#(samples.joined(separator: ","))]}"#)
+    await #expect(throws: ImportError.tooManyTypes(limit: 10_000)) {
+      try await home.importer(path).run(into: home.store)
+    }
+    #expect(try await home.store.samples.typeCounts().count <= 10_000)
   }
 
   @Test func aLaterExportAddsWhatIsNew() async throws {
