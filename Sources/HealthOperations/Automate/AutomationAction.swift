@@ -1,3 +1,4 @@
+import AgeEncryption
 import Destinations
 import Foundation
 import OperatingSystem
@@ -12,6 +13,8 @@ public enum AutomationAction: Hashable, Sendable {
   ///
   /// - Parameter path: `nil` for the file that it waited for.
   case `import`(path: String?)
+  /// Makes a backup in a folder, and keeps the newest.
+  case backup(KeptBackups)
   /// Runs a program.
   case command(Program)
 
@@ -33,6 +36,8 @@ public enum AutomationAction: Hashable, Sendable {
     case pull
     /// A file or folder.
     case `import`
+    /// Into a folder.
+    case backup
     /// A program.
     case command
 
@@ -42,6 +47,7 @@ public enum AutomationAction: Hashable, Sendable {
       case .deliver: "delivers what is new to destinations, and only then"
       case .pull: "pulls from paired machines, and only then"
       case .import: "imports a file or a folder"
+      case .backup: "makes an encrypted backup in a folder, and keeps the newest"
       case .command: "runs a program; what happened comes on its standard input, a line of JSON"
       }
     }
@@ -55,6 +61,13 @@ public enum AutomationAction: Hashable, Sendable {
       case .pull: [SettingField("peers", .list, "The names of machines in `hpeer peers`; all by default.")]
       case .import where trigger == .file: []
       case .import: [SettingField("path", .path, "The file or folder; ~ is this user's home.", required: true)]
+      case .backup:
+        [
+          SettingField("folder", .path, "The folder for the backups; ~ is this user's home.", required: true),
+          SettingField("recipients", .list, "Public keys of age (age1...) that can open them."),
+          SettingField("passphrase-file", .path, "A file whose first line is the passphrase, in place of recipients."),
+          SettingField("keep", .integer(1...10_000), "How many are kept.", default: "7"),
+        ]
       case .command:
         [
           SettingField(
@@ -81,6 +94,20 @@ public enum AutomationAction: Hashable, Sendable {
       self = .deliver(names)
     case .pull: self = .pull(settings.list("peers"))
     case .import: self = .import(path: trigger == .file ? nil : UserPath.absolute(try settings.text("path")))
+    case .backup:
+      let (recipients, file) = (settings.list("recipients"), settings.optionalText("passphrase-file"))
+      guard recipients.isEmpty != (file == nil) else {
+        throw SettingsError("recipients", .invalid("and passphrase-file: give one of them"))
+      }
+      for recipient in recipients {
+        guard (try? AgeRecipient(recipient)) != nil else {
+          throw SettingsError("recipients", .invalid("has \(recipient), which is no public key of age (age1...)"))
+        }
+      }
+      self = .backup(
+        KeptBackups(
+          folder: UserPath.absolute(try settings.text("folder")), recipients: recipients,
+          passphraseFile: file.map(UserPath.absolute), count: try settings.integer("keep")))
     case .command:
       let words = settings.list("command")
       guard let first = words.first, !first.isEmpty else {
@@ -101,6 +128,7 @@ public enum AutomationAction: Hashable, Sendable {
     case .deliver: .deliver
     case .pull: .pull
     case .import: .import
+    case .backup: .backup
     case .command: .command
     }
   }
@@ -113,6 +141,7 @@ extension AutomationAction: CustomStringConvertible {
     case .deliver(let names): "deliver to \(names.joined(separator: ", "))"
     case .pull(let names): names.isEmpty ? "pull from all" : "pull from \(names.joined(separator: ", "))"
     case .import(let path): path.map { "import \($0)" } ?? "import it"
+    case .backup(let kept): "back up to \(kept.folder)"
     case .command(let program): "run \(program.words.first.map { ($0 as NSString).lastPathComponent } ?? "")"
     }
   }

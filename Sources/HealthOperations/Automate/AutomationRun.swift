@@ -13,14 +13,17 @@ public struct AutomationContext: Sendable {
   let home: Home
   let local: LocalPeer
   let pull: PullOperation
+  /// The version of this program.
+  let program: String
 
   var store: HealthStore { local.store }
 
   /// - Parameters:
   ///   - local: with the store of `home`.
   ///   - pull: how machines are pulled from.
-  public init(_ home: Home, _ local: LocalPeer, pull: PullOperation) {
-    (self.home, self.local, self.pull) = (home, local, pull)
+  ///   - program: the version of this program.
+  public init(_ home: Home, _ local: LocalPeer, pull: PullOperation, program: String) {
+    (self.home, self.local, self.pull, self.program) = (home, local, pull, program)
   }
 
   /// Of the person, whose days and times of day count.
@@ -132,6 +135,8 @@ public struct AutomationRun: Sendable {
       if let path { return try await importFile(path, named: path) }
       guard let name = occasion.path else { return "no file" }
       return try await importHeld(name)
+    case .backup(let kept):
+      return try await kept.add(of: context.home, program: context.program, at: .now, in: try await context.zone())
     case .command(let program): return try await run(program, occasion)
     }
   }

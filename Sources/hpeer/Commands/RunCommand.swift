@@ -79,7 +79,7 @@ struct RunCommand: AsyncParsableCommand {
         .init(service: DeliveryService(home, store, reloads: reloads, tell: DeliveryPresentation.tell)))
     }
     if automate {
-      let context = AutomationContext(home, local, pull: pull)
+      let context = AutomationContext(home, local, pull: pull, program: Hpeer.version)
       services.append(
         .init(
           service: AutomationService(

@@ -1,3 +1,4 @@
+import AgeEncryption
 import Destinations
 import Foundation
 import HealthModel
@@ -22,7 +23,8 @@ struct AutomationServiceTests {
     let local = try await home.local(name: "laptop")
     let finder = PeerFinder(registry: local.registry, ownID: local.identity.id) { $0 }
     context = AutomationContext(
-      home.home, local, pull: PullOperation(local, finder: finder, persons: PersonCheck(local.registry)))
+      home.home, local, pull: PullOperation(local, finder: finder, persons: PersonCheck(local.registry)), program: "1.0"
+    )
     output = home.directory.path("output")
   }
 
@@ -247,6 +249,44 @@ struct AutomationServiceTests {
         == "first: 3 delivered; second: left out, it is paused; third: left out, it is disabled")
     #expect(lines.count == 3)
     #expect(try await home.store.activities.state(of: "automation:one")?.failing == nil)
+  }
+
+  @Test("backups are made into a folder, the newest are kept, and what others put there stays")
+  func backups() async throws {
+    let folder = home.directory.path("stick")
+    let secret = home.directory.path("passphrase")
+    try PrivateFile.replace(secret, Array("four words of mine\n".utf8))
+    try settings(
+      #"""
+      [automation.stick]
+      when = "time"
+      at = ["04:00"]
+      do = "backup"
+      folder = "\#(folder)"
+      passphrase-file = "\#(secret)"
+      keep = 2
+      """#)
+    let automation = try #require(try Automation.all(in: home.home.settings()).first)
+    // Its disk is away.
+    await #expect(throws: KeptBackupFailure.noFolder(folder)) {
+      try await AutomationRun(automation, context).run(.asked)
+    }
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let others = ["hpeer-2020-01-01-000000.tar.zst.age", "hpeer-of-mine.tar.zst.age", "notes.txt"]
+    for name in others { try Data("mine".utf8).write(to: URL(filePath: "\(folder)/\(name)")) }
+    let kept = KeptBackups(folder: folder, recipients: [], passphraseFile: secret, count: 2)
+    var names: [String] = []
+    for day in 0..<3 {
+      names.append(
+        try await kept.add(
+          of: home.home, program: "1.0", at: Timestamp(seconds: 1_780_000_000 + Int64(day) * 86_400), in: .gmt))
+    }
+    #expect(names.first == "hpeer-2026-05-28-202640.tar.zst.age")
+    let found = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    #expect(found == (names.suffix(2) + others.dropFirst()).sorted())
+    let newest = try #require(names.last)
+    let verification = BackupVerification("\(folder)/\(newest)", keys: [.passphrase("four words of mine")])
+    #expect(try await verification.run(in: home.directory.path).contents == .everything)
   }
 
   @Test("a file that grows while it is dealt with comes again")
