@@ -25,9 +25,22 @@ enum FirstScreen {
     case []: try await overview(home)
     case ["help"], ["help", "help"], ["-h"]: try Console.print(shortHelp)
     case ["help", "all"]: try Console.print(Hpeer.helpMessage(includeHidden: false))
-    default: return false
+    default:
+      guard rest.last == "-h", let help = try shortHelp(for: rest.dropLast()) else { return false }
+      try Console.print(help)
     }
     return true
+  }
+
+  /// What a command does and takes, without the explanations that `--help` has; `nil` where the words are no command alone.
+  private static func shortHelp(for words: ArraySlice<String>) throws -> String? {
+    guard words.allSatisfy({ !$0.hasPrefix("-") }) else { return nil }
+    let found = try CommandWords(Array(words), for: Hpeer.self)
+    guard found.rest.isEmpty, found.path == Array(words) else { return nil }
+    let help = Hpeer.helpMessage(for: found.command)
+    guard let end = help.range(of: "\n\n"), let usage = help.range(of: "\nUSAGE: ") else { return help }
+    return help[..<end.lowerBound] + "\n" + help[usage.lowerBound...]
+      + "\n`\((["hpeer"] + words).joined(separator: " ")) --help` says more, with examples."
   }
 
   // MARK: The record
