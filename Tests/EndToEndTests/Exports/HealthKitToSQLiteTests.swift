@@ -53,6 +53,33 @@ struct HealthKitToSQLiteTests {
 
   private static let pressures = ["rBloodPressureSystolic", "rBloodPressureDiastolic"]
 
+  private struct Board: Decodable {
+    struct Panel: Decodable {
+      struct Target: Decodable { var rawQueryText: String }
+      var title: String
+      var targets: [Target]
+    }
+    var panels: [Panel]
+  }
+
+  @Test("the board for Grafana asks what the database answers: rows in order of time, which begins where samples do")
+  func grafana() async throws {
+    let zip = scratch.path + "/export.zip"
+    _ = try MadeExport(records: 6_000).write(to: zip)
+    #expect(try await home.run("import", zip).status == 0)
+    let (ours, _) = try await export("--offset", "+02:00")
+    let board = try JSONDecoder().decode(
+      Board.self, from: Data(contentsOf: URL(filePath: Build.root + "/Examples/Grafana/health.json")))
+    #expect(board.panels.count == 4)
+    for panel in board.panels where panel.title != "Resting heart rate" {
+      let sql = try #require(panel.targets.first?.rawQueryText)
+        .replacing("$__from", with: "0").replacing("$__to", with: "4102444800000")
+      let times = try await query(ours, sql).map { Int($0.split(separator: "|")[0]) ?? 0 }
+      #expect(times.count > 1 && times == times.sorted(), "\(panel.title)")
+      #expect((1_400_000_000...1_900_000_000).contains(times.first ?? 0), "\(panel.title)")
+    }
+  }
+
   @Test("a whole export: the same tables, columns and rows", .enabled(if: program != nil, missing))
   func wholeExport() async throws {
     let zip = scratch.path + "/export.zip"
