@@ -17,6 +17,8 @@ struct HTTPService: Sendable {
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
     var longestAnswer = HTTPService.longestAnswer
+    /// The path of a file that the body of a good answer is written to, whatever is there, in place of ``Response/body``.
+    var file: String?
     /// Thrown where the answer is longer: by default, that a later one may not be.
     var whenLonger: DeliveryError?
 
@@ -147,9 +149,15 @@ struct HTTPService: Sendable {
       let response = try await withDeadline { [client, timeout] in
         let incoming = try await client.execute(outgoing, timeout: TimeAmount(timeout))
         let isTaken = (200...299).contains(incoming.status.code)
-        let body =
-          isTaken
-          ? try await incoming.body.collect(upTo: request.longestAnswer) : try await Self.beginning(of: incoming.body)
+        let body: ByteBuffer
+        if isTaken, let file = request.file {
+          try await Self.write(incoming.body, upTo: request.longestAnswer, to: file)
+          body = ByteBuffer()
+        } else if isTaken {
+          body = try await incoming.body.collect(upTo: request.longestAnswer)
+        } else {
+          body = try await Self.beginning(of: incoming.body)
+        }
         return Response(
           status: Int(incoming.status.code), headers: incoming.headers.map { ($0.name, $0.value) },
           body: Array(buffer: body))
@@ -163,6 +171,23 @@ struct HTTPService: Sendable {
       if error is NIOTooManyBytesError, let refusal = request.whenLonger { throw refusal }
       throw await HTTPFailure.deliveryError(error, url: request.url)
     }
+  }
+
+  /// How much of a body is held before it is written to a file.
+  private static let piece = 1_024 * 1_024
+
+  private static func write(_ body: HTTPClientResponse.Body, upTo limit: Int, to path: String) async throws {
+    let file = try await onThread { _ in try DownloadedFile.Output(path) }
+    var (held, length) = (ByteBuffer(), 0)
+    for try await part in body {
+      length += part.readableBytes
+      guard length <= limit else { throw NIOTooManyBytesError(maxBytes: limit) }
+      held.writeImmutableBuffer(part)
+      guard held.readableBytes >= piece else { continue }
+      try await onThread { [held] _ in try file.write(Array(buffer: held)) }
+      held.clear()
+    }
+    try await onThread { [held] _ in try file.write(Array(buffer: held)) }
   }
 
   /// A refusal is one however much a server says of it: what is too long is cut off.

@@ -1,20 +1,57 @@
 import Foundation
+import Glibc
 import HealthModel
 import OperatingSystem
 
-/// A file by type and day that was fetched.
-enum DownloadedFile {
-  /// Writes it into a folder of this user's own, under a name that leads nowhere else (`HealthPushFolder.key(of:)`).
-  static func write(_ bytes: [UInt8], _ name: String, modified: Timestamp?, into folder: String) async throws {
+/// A file by type and day that is fetched into a folder of this user's own.
+struct DownloadedFile {
+  /// Where it is put. Nothing but its folders is there before it is fetched.
+  let path: String
+
+  /// - Parameter name: leads nowhere else (`HealthPushFolder.key(of:)`).
+  init(_ name: String, in folder: String) async throws {
+    let file = URL(filePath: folder).appending(path: name)
+    path = file.path
     try await onThread { _ in
-      let file = URL(filePath: folder).appending(path: name)
       try FileManager.default.createDirectory(
         at: file.deletingLastPathComponent(), withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
-      try Data(bytes).write(to: file)
-      var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-      attributes[.modificationDate] = modified.map { Date(timeIntervalSince1970: Double($0.seconds)) }
-      try FileManager.default.setAttributes(attributes, ofItemAtPath: file.path)
+    }
+  }
+
+  /// Gives it the time that it has where it came from.
+  func fetched(modified: Timestamp?) async throws {
+    guard let modified else { return }
+    try await onThread { [path] _ in
+      let date = Date(timeIntervalSince1970: Double(modified.seconds))
+      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+    }
+  }
+
+  /// A file that is being written, of mode 0600. Blocking.
+  final class Output: Sendable {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Empties what is there.
+    init(_ path: String) throws(SystemError) {
+      self.path = path
+      descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw SystemError("write", path, code: errno) }
+    }
+
+    deinit { close(descriptor) }
+
+    func write(_ bytes: [UInt8]) throws(SystemError) {
+      var written = 0
+      while written < bytes.count {
+        let count = bytes.withUnsafeBytes {
+          Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
+        }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { throw SystemError("write", path, code: errno) }
+        written += count
+      }
     }
   }
 }

@@ -17,6 +17,8 @@ final class S3Client: Sendable {
     var body: [UInt8]?
     /// Of a GET, in bytes.
     var longestAnswer = DayFiles.largestObject
+    /// Of a GET, see ``HTTPService/Request/file``.
+    var file: String?
   }
 
   private struct State {
@@ -89,6 +91,7 @@ final class S3Client: Sendable {
       request.method, bucket.url.absoluteString + path + (query.isEmpty ? "" : "?\(query)"), headers: headers,
       body: request.body)
     outgoing.longestAnswer = request.method == "GET" ? request.longestAnswer : HTTPService.longestReceipt
+    outgoing.file = request.file
     if request.method == "GET", !request.name.isEmpty { outgoing.whenLonger = DayFiles.tooLarge(request.name) }
     return (try await service.answer(to: outgoing), credentials)
   }

@@ -10,8 +10,6 @@ struct S3Download: DayFilesSource {
 
   /// How many files are fetched at once.
   private static let width = 6
-  /// In bytes: a longer file is fetched alone, since all of it is held.
-  private static let longestBesideOthers: Int64 = 16 << 20
   /// Pages in a row without a file that is new, each of a thousand others as a rule.
   private static let mostIdlePages = 1_000
   /// More than all days of all types that a person ever has.
@@ -67,15 +65,13 @@ struct S3Download: DayFilesSource {
       guard seen.count <= Self.mostObjects else {
         throw DeliveryError.unusable(reason: "\(label) lists too many files")
       }
-      let small = new.filter { $0.size ?? 0 <= Self.longestBesideOthers }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        for (index, object) in small.enumerated() {
+        for (index, object) in new.enumerated() {
           if index >= Self.width { try await group.next() }
           group.addTask { try await fetch(object, into: folder) }
         }
         try await group.waitForAll()
       }
-      for object in new where object.size ?? 0 > Self.longestBesideOthers { try await fetch(object, into: folder) }
       progress(seen.count)
       // Pages that bring nothing new could go on for ever, under whatever tokens.
       idle = new.isEmpty ? idle + 1 : 0
@@ -86,15 +82,15 @@ struct S3Download: DayFilesSource {
   }
 
   private func fetch(_ object: S3Page.Object, into folder: String) async throws {
-    let response: HTTPService.Response
+    let file = try await DownloadedFile(String(object.name.dropFirst(prefix.count)), in: folder)
     do {
-      response = try await client.send(S3Client.Request(method: "GET", name: object.name), expecting: [404])
+      _ = try await client.send(
+        S3Client.Request(method: "GET", name: object.name, file: file.path), expecting: [404])
     } catch is S3Failure {
       // Deleted since it was listed.
       return
     }
-    let name = String(object.name.dropFirst(prefix.count))
-    try await DownloadedFile.write(response.body, name, modified: object.modified, into: folder)
+    try await file.fetched(modified: object.modified)
   }
 }
 
@@ -103,8 +99,6 @@ struct S3Page: Sendable {
   struct Object: Hashable, Sendable {
     var name: String
     var modified: Timestamp?
-    /// In bytes, as it is listed.
-    var size: Int64?
   }
 
   var objects: [Object] = []
@@ -118,8 +112,7 @@ struct S3Page: Sendable {
       guard let key = XMLElements.first("Key", in: entry)?.removingPercentEncoding else { continue }
       objects.append(
         Object(
-          name: key, modified: XMLElements.first("LastModified", in: entry).flatMap { Timestamp(iso8601: $0) },
-          size: XMLElements.first("Size", in: entry).flatMap { Int64($0) }))
+          name: key, modified: XMLElements.first("LastModified", in: entry).flatMap { Timestamp(iso8601: $0) }))
     }
     guard XMLElements.first("IsTruncated", in: text) == "true" else { return }
     next = XMLElements.first("NextContinuationToken", in: text)

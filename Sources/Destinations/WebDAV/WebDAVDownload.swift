@@ -75,11 +75,12 @@ struct WebDAVDownload: DayFilesSource {
     for member in try await list(day) where !member.isCollection {
       let name = "\(day)/\(member.name)"
       guard HealthPushFolder.key(of: name) != nil else { continue }
-      let response = try await store.ask("GET", prefix + name)
+      let file = try await DownloadedFile(name, in: folder)
+      let response = try await store.ask("GET", prefix + name, file: file.path)
       // Deleted since it was listed.
       if [404, 410].contains(response.status) { continue }
       guard response.status == 200 else { throw store.refusal(response, "GET") }
-      try await DownloadedFile.write(response.body, name, modified: member.modified, into: folder)
+      try await file.fetched(modified: member.modified)
       count += 1
     }
     return count

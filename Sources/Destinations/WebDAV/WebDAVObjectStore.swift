@@ -157,10 +157,12 @@ struct WebDAVObjectStore: ObjectStore {
   /// Where a name is.
   func url(_ name: String) -> String { root + SignatureV4.encoded(name, keeping: "/") }
 
-  /// - Parameter limit: of a GET, in bytes.
+  /// - Parameters:
+  ///   - limit: of a GET, in bytes.
+  ///   - file: of a GET, see ``HTTPService/Request/file``.
   func ask(
     _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil,
-    limit: Int = DayFiles.largestObject
+    limit: Int = DayFiles.largestObject, file: String? = nil
   ) async throws -> HTTPService.Response {
     let authorization: [(name: String, value: String)]
     do {
@@ -169,6 +171,7 @@ struct WebDAVObjectStore: ObjectStore {
       throw DeliveryError.unusable(reason: "\(error)")
     }
     var request = HTTPService.Request(method, url(name), headers: authorization + headers, body: body)
+    request.file = file
     switch method {
     case "GET": (request.longestAnswer, request.whenLonger) = (limit, DayFiles.tooLarge(name))
     case "PROPFIND": break

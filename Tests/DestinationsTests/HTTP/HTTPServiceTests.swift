@@ -63,6 +63,31 @@ import Testing
     #expect(request.headers["authorization"] == "Bearer s3cret" && request.headers["user-agent"] == "hpeer")
   }
 
+  @Test("an answer that is to be a file is one, of any length up to its limit; a refusal is none")
+  func toAFile() async throws {
+    let folder = try TemporaryDirectory()
+    let body = String(repeating: "0123456789abcdef", count: 200_000)
+    let endpoint = try RawEndpoint { exchange in
+      exchange.request.target == "/refused" ? exchange.answer(404, [:], "no") : exchange.answer(200, [:], body)
+    }
+    let service = try Self.service(endpoint.url, [:], timeout: .seconds(20))
+    func fetch(_ name: String, limit: Int) async throws -> Int {
+      var request = HTTPService.Request("GET", endpoint.url + name)
+      (request.file, request.longestAnswer) = (folder.path(name), limit)
+      let response = try await service.answer(to: request)
+      #expect(response.status == 200 ? response.body.isEmpty : response.body == Array("no".utf8))
+      return response.status
+    }
+    #expect(try await fetch("whole", limit: body.utf8.count) == 200)
+    #expect(try String(contentsOfFile: folder.path("whole"), encoding: .utf8) == body)
+    #expect(try await fetch("refused", limit: 1_000) == 404)
+    #expect(!FileManager.default.fileExists(atPath: folder.path("refused")))
+    await #expect(throws: temporary("answers with more than is read")) {
+      try await fetch("long", limit: body.utf8.count - 1)
+    }
+    await service.close()
+  }
+
   @Test("what a server says before its answer is passed over")
   func interim() async throws {
     let endpoint = try RawEndpoint { exchange in
