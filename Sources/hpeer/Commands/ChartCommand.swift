@@ -96,6 +96,12 @@ struct Chart: AsyncParsableCommand {
     query.hasReadings = question.readings != .none
     (query.firstDay, query.lastDay) = question.days
     query.sources = question.sources
+    if question.start == nil, question.end == nil, question.sources == nil, let count,
+      let last = try await last(of: SleepQuery.type, store, question)
+    {
+      // A night has the date of its end.
+      query.firstDay = question.zone.dayNumber(at: last.seconds) - count
+    }
     var nights = try await query.run(on: store)
     if question.start == nil, question.end == nil, let last = nights.last, let count {
       nights.removeAll { $0.day <= last.day - count }

@@ -53,6 +53,9 @@ struct WorkoutCommand: AsyncParsableCommand {
     try await NumbersUpdate.run(on: store)
     var query = WorkoutQuery()
     query.readsSamples = false
+    if id == nil, let newest = try await store.samples.extent(of: .workout)?.upperBound {
+      query.range = newest..<Timestamp(microseconds: .max)
+    }
     let workout = try await WorkoutQuery.filled(try one(of: try await query.run(on: store)), in: store)
     var zones = zones
     if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
