@@ -68,7 +68,7 @@ struct FHIRDestination: Destination {
     try await DestinationProbe.run {
       try await send(FHIREntries.probe(probe, subject: reference))
     } remove: {
-      try await send(FHIREntries.deletion(of: probe, "Observation", nil))
+      try await send(FHIREntries.deletion(of: probe, of: reference, "Observation", nil))
     }
   }
 
@@ -83,8 +83,8 @@ struct FHIRDestination: Destination {
     let isRefused = Set(refused.compactMap { $0.sample?.uuid })
     if isKnown {
       try await lastDelivered.note(
-        bundle.written.filter { !isRefused.contains($0.uuid) }.map(FHIREntries.search(for:)),
-        deleted: Set(bundle.deleted.map(FHIREntries.search(for:))))
+        bundle.written.filter { !isRefused.contains($0.uuid) }.map { FHIREntries.search(for: $0, of: reference) },
+        deleted: Set(bundle.deleted.map { FHIREntries.search(for: $0, of: reference) }))
     }
     return Delivery(
       refused: bundle.refused

@@ -50,7 +50,8 @@ struct FHIREntries: Sendable {
       written.insert(sample.uuid)
       bundle.written.append(sample.reference)
       let type = Self.resourceType(of: sample.type)
-      bundle.entries.append(entry(resource, sample.uuid, type, present.contains(sample.uuid) ? sample.reference : nil))
+      bundle.entries.append(
+        entry(resource, sample.uuid, of: subject, type, present.contains(sample.uuid) ? sample.reference : nil))
     }
     // A server deletes first (https://hl7.org/fhir/R4/http.html#trules), and takes nothing that is there twice.
     var deletions: [FHIREntry] = []
@@ -58,11 +59,11 @@ struct FHIREntries: Sendable {
       bundle.deleted.append(tombstone.sample)
       deletions.append(
         Self.deletion(
-          of: tombstone.sample.uuid, Self.resourceType(of: tombstone.sample.type), tombstone.sample))
+          of: tombstone.sample.uuid, of: subject, Self.resourceType(of: tombstone.sample.type), tombstone.sample))
     }
     for member in components.values.sorted(by: { $0.uuid.uuidString < $1.uuid.uuidString })
     where written.insert(member.uuid).inserted {
-      deletions.append(Self.deletion(of: member.uuid, "Observation", nil))
+      deletions.append(Self.deletion(of: member.uuid, of: subject, "Observation", nil))
     }
     bundle.entries = deletions + bundle.entries
     return bundle
@@ -98,18 +99,22 @@ struct FHIREntries: Sendable {
     type.rawValue.utf8.starts(with: "HKClinicalTypeIdentifier".utf8) ? "DocumentReference" : "Observation"
   }
 
-  /// Escaped as a query has it.
-  private static func condition(_ uuid: UUID) -> String {
-    "identifier=urn:ietf:rfc:3986%7Curn:uuid:\(uuid.uuidString.lowercased())"
+  /// Of this patient: two machines that send one record make two patients, and each has resources of its own.
+  ///
+  /// - Returns: escaped as a query has it.
+  private static func condition(_ uuid: UUID, of subject: String) -> String {
+    "identifier=urn:ietf:rfc:3986%7Curn:uuid:\(uuid.uuidString.lowercased())&subject=\(FHIRServer.escaped(subject))"
   }
 
-  /// The search for the resource of a sample: `Observation?identifier=…`.
-  static func search(for sample: SampleReference) -> String {
-    "\(resourceType(of: sample.type))?\(condition(sample.uuid))"
+  /// The search for the resource of a patient's sample: `Observation?identifier=…&subject=…`.
+  static func search(for sample: SampleReference, of subject: String) -> String {
+    "\(resourceType(of: sample.type))?\(condition(sample.uuid, of: subject))"
   }
 
-  private func entry(_ resource: [UInt8], _ uuid: UUID, _ type: String, _ sample: SampleReference?) -> FHIREntry {
-    let condition = Self.condition(uuid)
+  private func entry(
+    _ resource: [UInt8], _ uuid: UUID, of subject: String, _ type: String, _ sample: SampleReference?
+  ) -> FHIREntry {
+    let condition = Self.condition(uuid, of: subject)
     let request =
       switch mode {
       case .update: #"{"method":"PUT","url":"\#(type)?\#(condition)"}"#
@@ -121,9 +126,11 @@ struct FHIREntries: Sendable {
     return FHIREntry(sample: sample, bytes: bytes)
   }
 
-  static func deletion(of uuid: UUID, _ type: String, _ sample: SampleReference?) -> FHIREntry {
-    FHIREntry(
-      sample: sample, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(type)?\#(condition(uuid))"}}"#.utf8))
+  static func deletion(
+    of uuid: UUID, of subject: String, _ type: String, _ sample: SampleReference?
+  ) -> FHIREntry {
+    let url = "\(type)?\(condition(uuid, of: subject))"
+    return FHIREntry(sample: sample, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(url)"}}"#.utf8))
   }
 
   /// An Observation that says that it was entered in error.
@@ -137,7 +144,7 @@ struct FHIREntries: Sendable {
     return FHIREntry(
       sample: nil,
       bytes: Array(
-        #"{"fullUrl":"urn:uuid:\#(id)","resource":\#(resource),"request":{"method":"PUT","url":"Observation?\#(condition(uuid))"}}"#
+        #"{"fullUrl":"urn:uuid:\#(id)","resource":\#(resource),"request":{"method":"PUT","url":"Observation?\#(condition(uuid, of: subject))"}}"#
           .utf8))
   }
 }

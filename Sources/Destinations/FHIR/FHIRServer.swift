@@ -152,9 +152,14 @@ struct FHIRServer: Sendable {
     }
   }
 
+  /// A reference, as a query has it.
+  static func escaped(_ subject: String) -> String {
+    subject.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~/:"))) ?? subject
+  }
+
   /// Deletes what hpeer has written of a patient, page by page.
   func deleteAll(of subject: String) async throws {
-    let patient = subject.addingPercentEncoding(withAllowedCharacters: .urlHostAllowed) ?? subject
+    let patient = Self.escaped(subject)
     for type in ["Observation", "DocumentReference"] {
       let search = "\(url)/\(type)?subject=\(patient)&_count=200&_elements=identifier,extension"
       var last: Set<String> = []

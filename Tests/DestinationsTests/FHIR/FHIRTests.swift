@@ -120,6 +120,27 @@ struct FHIRTests {
     await destination.close()
   }
 
+  @Test("two machines that send one record have a patient each, and take nothing from each other")
+  func twoMachines() async throws {
+    var maker = SampleMaker(seed: 7)
+    let samples = (0..<10).map { maker.steps(at: $0) }
+    let other = try DestinationHome()
+    try await home.add(samples)
+    try await other.add(samples)
+    let here = try destination()
+    let there = try other.make(
+      FHIRDestination.self, ["url": .text(url), "token": .text("env:TOKEN")], secrets: ["TOKEN": Self.token])
+    _ = try await home.deliver(to: here)
+    let mine = try await resources().mine
+    _ = try await other.deliver(to: there)
+    #expect(try await resources().mine.mapValues(\.meta.versionId) == mine.mapValues(\.meta.versionId))
+    try await other.delete(Array(samples.prefix(4)))
+    _ = try await other.deliver(to: there)
+    #expect(try await Set(resources().mine.keys) == Set(samples.map(\.uuid)))
+    await here.close()
+    await there.close()
+  }
+
   @Test("a conditional create leaves what is there as it is")
   func create() async throws {
     var maker = SampleMaker(seed: 5)
