@@ -162,14 +162,17 @@ public struct DestinationDescription: Sendable {
   /// Whether it passes on whatever samples it is given, so that these may be the numbers of hours or days, and in other units
   /// (``DeliveryShape``); others make numbers of their own.
   public let passesSamplesOn: Bool
+  /// Whether people look at its numbers, which may be in the units that they want (``RecordReader/units``).
+  public let showsNumbers: Bool
 
   /// - Parameters:
   ///   - summary: a sentence.
   ///   - fields: without those of ``CommonSettings``.
   public init(
     _ kind: DestinationKind, _ summary: String, repetition: Repetition, passesSamplesOn: Bool = false,
-    fields: [SettingField]
+    showsNumbers: Bool = false, fields: [SettingField]
   ) {
+    self.showsNumbers = showsNumbers
     self.passesSamplesOn = passesSamplesOn
     self.kind = kind
     self.summary = summary

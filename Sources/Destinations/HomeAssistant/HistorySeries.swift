@@ -33,7 +33,7 @@ struct HistorySeries: Sendable {
 
   init(of type: SampleType, in record: RecordReader, now: Timestamp = .now) {
     home = record
-    self.record = RecordReader(record.store, filter: record.filter, zone: Self.utc)
+    self.record = RecordReader(record.store, filter: record.filter, zone: Self.utc, units: record.units)
     (self.type, self.now) = (type, now)
   }
 

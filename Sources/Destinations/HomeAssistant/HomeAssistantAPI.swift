@@ -83,7 +83,7 @@ struct HomeAssistantStates: Sendable {
   /// Takes all of them away. Types that are not there cost a request.
   func removeAll() async throws {
     let types = Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type))
-    for type in types { try await api.removeState(entity(HomeAssistantEntity(type).key)) }
+    for type in types { try await api.removeState(entity(record.entity(of: type).key)) }
     try await api.removeState(delivered)
   }
 
@@ -91,7 +91,7 @@ struct HomeAssistantStates: Sendable {
 
   func update(_ types: Set<SampleType>, _ key: DeliveryKey) async throws {
     for type in types.sorted(by: { $0.rawValue < $1.rawValue }) {
-      let entity = HomeAssistantEntity(type)
+      let entity = record.entity(of: type)
       guard let value = try await record.currentValue(of: type) else {
         try await api.removeState(self.entity(entity.key))
         continue

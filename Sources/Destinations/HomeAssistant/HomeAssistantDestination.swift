@@ -9,6 +9,7 @@ struct HomeAssistantDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("home-assistant"),
     "Keeps sensors in Home Assistant, and the whole history in its long-term statistics.", repetition: .idempotent,
+    showsNumbers: true,
     fields: [
       SettingField("url", .url(schemes: ["https", "http"]), "Home Assistant: https://HOST[:PORT].", required: true),
       SettingField(

@@ -26,9 +26,21 @@ struct HomeAssistantEntity: Hashable, Sendable {
   let precision: Int?
   /// What a value of the record is multiplied by.
   private let factor: Double
+  /// The unit of the record, and the person's own, where that is another.
+  private let conversion: Conversion?
 
-  init(_ type: SampleType) {
+  private struct Conversion: Hashable, Sendable {
+    var from: String
+    var to: String
+  }
+
+  /// - Parameter chosen: the person's own unit, as HealthKit writes it; `nil` for the usual one.
+  init(_ type: SampleType, in chosen: String? = nil) {
     self.type = type
+    let canonical = SampleTypeCatalogue.healthKit[type]?.canonicalUnit
+    conversion = chosen.flatMap { chosen in
+      canonical.flatMap { chosen == $0 ? nil : Conversion(from: $0, to: chosen) }
+    }
     let entry = SampleTypeCatalogue.healthKit[type]
     key = Self.key(type.shortName)
     name = entry?.displayName ?? type.rawValue
@@ -39,15 +51,20 @@ struct HomeAssistantEntity: Hashable, Sendable {
       return
     }
     let isSum = entry?.aggregation == .cumulative
-    var shown = Self.unit(isSleep ? "hr" : entry?.canonicalUnit, type.shortName, isSum: isSum)
+    var shown =
+      conversion.map { Self.unit(chosen: $0.to, isSum: isSum) }
+      ?? Self.unit(isSleep ? "hr" : canonical, type.shortName, isSum: isSum)
     // Of a gram, what labels say in milligrams is nothing.
-    if entry?.canonicalUnit == "g", EverydayUnit.of(type) != nil { shown.precision = nil }
+    if canonical == "g", conversion == nil, EverydayUnit.of(type) != nil { shown.precision = nil }
     (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
     stateClass = isSum ? .total : .measurement
   }
 
   /// A number of the record in ``unit``, however small.
-  func value(_ number: Double) -> Double { Self.withoutBinaryNoise(number * factor) }
+  func value(_ number: Double) -> Double {
+    let converted = conversion.flatMap { UnitConversion.convert(number, from: $0.from, to: $0.to) }
+    return Self.withoutBinaryNoise(converted ?? number * factor)
+  }
 
   /// A number of the record as a sensor shows it: what is counted is whole.
   func state(_ number: Double) -> Double {
@@ -61,13 +78,13 @@ struct HomeAssistantEntity: Hashable, Sendable {
   var unitClass: String? {
     switch unit {
     case nil, "%": "unitless"
-    case "kcal": "energy"
-    case "km", "m", "cm": "distance"
-    case "kg", "g": "mass"
-    case "h", "min", "ms": "duration"
-    case "°C": "temperature"
-    case "mg/dL": "blood_glucose_concentration"
-    case "L", "mL": "volume"
+    case "kcal", "kJ": "energy"
+    case "km", "m", "cm", "mi", "ft", "in", "yd": "distance"
+    case "kg", "g", "lb", "st", "oz", "mg": "mass"
+    case "h", "min", "s", "ms": "duration"
+    case "°C", "°F": "temperature"
+    case "mg/dL", "mmol/L": "blood_glucose_concentration"
+    case "L", "mL", "fl. oz.": "volume"
     case "m/s": "speed"
     case "mmHg": "pressure"
     case "W": "power"
@@ -139,6 +156,25 @@ struct HomeAssistantEntity: Hashable, Sendable {
     }
   }
 
+  /// - Parameter chosen: HealthKit's, other than the usual one.
+  private static func unit(chosen: String, isSum: Bool) -> Unit {
+    switch chosen {
+    case "kJ": Unit(name: "kJ", deviceClass: isSum ? "energy" : nil, precision: 0)
+    case "km", "m", "cm", "mi", "ft", "in", "yd": Unit(name: chosen, deviceClass: "distance", precision: 2)
+    case "kg", "g", "lb", "st", "oz", "mg": Unit(name: chosen, deviceClass: "weight", precision: 1)
+    case "degF": Unit(name: "°F", deviceClass: isSum ? nil : "temperature", precision: 1)
+    case "fl_oz_us": Unit(name: "fl. oz.", deviceClass: isSum ? "volume" : nil, precision: 1)
+    case "L", "mL": Unit(name: chosen, deviceClass: isSum ? "volume" : nil, precision: 2)
+    case "hr": Unit(name: "h", deviceClass: "duration", precision: 1)
+    case "min", "s": Unit(name: chosen, deviceClass: "duration", precision: 0)
+    default:
+      switch MolarUnit.short(chosen) {
+      case "mmol/L": Unit(name: "mmol/L", deviceClass: "blood_glucose_concentration", precision: 1)
+      case let name: Unit(name: name)
+      }
+    }
+  }
+
   private static let counts = [
     "stepCount": "steps", "flightsClimbed": "floors", "pushCount": "pushes", "swimmingStrokeCount": "strokes",
   ]
@@ -152,4 +188,9 @@ struct HomeAssistantEntity: Hashable, Sendable {
     "bloodPressureSystolic": "mdi:heart-plus", "bloodPressureDiastolic": "mdi:heart-minus",
     "sleepAnalysis": "mdi:sleep", "dietaryWater": "mdi:cup-water", "dietaryEnergyConsumed": "mdi:food-apple",
   ]
+}
+
+extension RecordReader {
+  /// How a type is shown, in the unit that the person wants it in.
+  func entity(of type: SampleType) -> HomeAssistantEntity { HomeAssistantEntity(type, in: units[type]) }
 }

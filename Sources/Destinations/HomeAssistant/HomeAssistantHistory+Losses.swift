@@ -7,7 +7,7 @@ extension HomeAssistantHistory {
   func lost(of types: [SampleType], over socket: inout HomeAssistantSocket) async throws -> [SampleType] {
     var lost: [SampleType] = []
     for type in types.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
-      let entity = HomeAssistantEntity(type)
+      let entity = record.entity(of: type)
       guard let memory = await HistoryMemory.read(entity, in: stateFolder) else { continue }
       if try await !has(memory.last, entity, over: &socket) { lost.append(type) }
     }

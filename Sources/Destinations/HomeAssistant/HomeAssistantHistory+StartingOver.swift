@@ -54,7 +54,7 @@ extension HomeAssistantHistory {
         return id
       })
     for type in Set(SampleTypeCatalogue.healthKit.entries.map(\.type)).union(own) where !types.contains(type) {
-      let entity = HomeAssistantEntity(type)
+      let entity = record.entity(of: type)
       if known.contains(id(of: entity)) { try await clear(entity, over: &socket) }
     }
   }

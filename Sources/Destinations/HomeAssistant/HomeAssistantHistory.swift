@@ -21,7 +21,7 @@ struct HomeAssistantHistory: Sendable {
   func update(
     _ type: SampleType, changed: [ClosedRange<Int>], startsOver: Bool, over socket: inout HomeAssistantSocket
   ) async throws {
-    let entity = HomeAssistantEntity(type)
+    let entity = record.entity(of: type)
     let series = HistorySeries(of: type, in: record)
     let days = try await series.days()
     var memory = startsOver ? nil : await HistoryMemory.read(entity, in: stateFolder)

@@ -8,7 +8,7 @@ import HealthModel
 struct MQTTDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("mqtt"), "Publishes the current value of each type to an MQTT broker, retained.",
-    repetition: .idempotent,
+    repetition: .idempotent, showsNumbers: true,
     fields: [
       SettingField(
         "url", .url(schemes: ["mqtts", "mqtt"]), "The broker: mqtts://HOST[:PORT], or mqtt:// without TLS.",
@@ -101,7 +101,7 @@ struct MQTTDestination: Destination {
     var topics = [topics.delivery, topics.status]
     for type in Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type)) {
       topics.append(self.topics.values(of: type))
-      if let discovery { topics.append(discovery.topic(of: HomeAssistantEntity(type))) }
+      if let discovery { topics.append(discovery.topic(of: record.entity(of: type))) }
     }
     try await connection.client.publish(topics.map { MQTTMessage($0, [], quality: quality) })
     await session.close(isSilent: true)
@@ -159,7 +159,7 @@ struct MQTTDestination: Destination {
   private func messages(
     of type: SampleType, _ key: DeliveryKey, announced: Set<SampleType>
   ) async throws -> [MQTTMessage] {
-    let entity = HomeAssistantEntity(type)
+    let entity = record.entity(of: type)
     let topic = topics.values(of: type)
     let value = try await record.currentValue(of: type)
     let payload = try value.map { try MQTTPayload.bytes($0, as: entity, anchor: key) } ?? []

@@ -11,11 +11,18 @@ public struct RecordReader: Sendable {
   public let zone: ZoneRules
   /// Whether the names of sources may be told.
   public let sendsNames: Bool
+  /// The units that the person wants numbers in; of types that are not among them, the usual ones.
+  public let units: [SampleType: String]
 
   /// - Parameters:
   ///   - zone: the person's home zone.
   ///   - sendsNames: whether the names of sources may be told.
-  public init(_ store: HealthStore, filter: SampleFilter, zone: ZoneRules, sendsNames: Bool = true) {
+  ///   - units: as HealthKit writes them, each of what its type measures.
+  public init(
+    _ store: HealthStore, filter: SampleFilter, zone: ZoneRules, sendsNames: Bool = true,
+    units: [SampleType: String] = [:]
+  ) {
+    self.units = units
     self.store = store
     self.filter = filter
     self.zone = zone

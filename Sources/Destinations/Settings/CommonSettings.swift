@@ -43,7 +43,8 @@ public struct CommonSettings: Hashable, Sendable {
       "What travels: samples, or the sums and means of each hour or day; of kinds that pass samples on.",
       default: DataForm.samples.rawValue),
     SettingField(
-      "units", .table, "Units by type, in which values travel: bodyMass = \"lb\"; of kinds that pass samples on."),
+      "units", .table,
+      "Units by type, in which values travel: bodyMass = \"lb\"; of kinds that pass samples on or show numbers."),
   ]
 
   /// Those of the kinds that hand on the samples that they are given.
@@ -51,7 +52,9 @@ public struct CommonSettings: Hashable, Sendable {
 
   /// Those that destinations of a kind may have.
   public static func fields(of kind: DestinationDescription) -> [SettingField] {
-    fields.filter { kind.passesSamplesOn || !keysOfSamples.contains($0.key) }
+    fields.filter { field in
+      kind.passesSamplesOn || kind.showsNumbers && field.key == "units" || !keysOfSamples.contains(field.key)
+    }
   }
 
   /// Everything travels.
@@ -76,10 +79,11 @@ public struct CommonSettings: Hashable, Sendable {
       guard let own = SampleTypeCatalogue.healthKit[type]?.canonicalUnit else {
         throw SettingsError("units", .invalid("has \(name), which is not measured in any unit"))
       }
-      guard UnitConversion.convert(1, from: own, to: unit) != nil else {
+      let whole = MolarUnit.long(unit, of: type)
+      guard UnitConversion.convert(1, from: own, to: whole) != nil else {
         throw SettingsError("units", .invalid("has a unit for \(name) that it is not measured in: \(unit)"))
       }
-      units[type] = unit
+      units[type] = whole
     }
     return units
   }

@@ -41,7 +41,7 @@ extension DeliverOperation {
         try await Resynchronization.ensureDeliveredAgain(SampleFilter(earliest: recent), to: consumer, in: store)
       }
     }
-    let types = basis.typesRankedOtherwise(than: kept)
+    let types = basis.typesToldOtherwise(than: kept)
     if !types.isEmpty {
       try await Resynchronization.ensureDeliveredAgain(SampleFilter(types: types), to: consumer, in: store)
     }

@@ -93,7 +93,7 @@ public struct DeliverOperation: Sendable {
     var settings: AnalysisSettings
 
     var zone: ZoneRules { environment.record.zone }
-    var basis: NumberBasis { NumberBasis(settings, in: zone) }
+    var basis: NumberBasis { NumberBasis(settings, in: zone, units: environment.record.units) }
   }
 
   private func context() async throws -> Context {
@@ -105,7 +105,9 @@ public struct DeliverOperation: Sendable {
     let named = TimeZone(identifier: zone.name) ?? .current
     let filter = section.common.filter(in: named)
     var environment = DestinationEnvironment(
-      record: RecordReader(store, filter: filter, zone: zone, sendsNames: section.common.sendsNames),
+      record: RecordReader(
+        store, filter: filter, zone: zone, sendsNames: section.common.sendsNames,
+        units: section.common.units),
       secrets: SecretStore(), stateFolder: "\(home.folder(of: section.name))/state")
     environment.progress = progress
     return Context(

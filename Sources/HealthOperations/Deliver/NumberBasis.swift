@@ -11,8 +11,11 @@ struct NumberBasis: Codable, Hashable {
   /// The zone that this was.
   let zone: String
   private var firstSources: [String: String]
+  /// By type; `nil` as it was kept before there were any.
+  private var units: [String: String]?
 
-  init(_ settings: AnalysisSettings, in zone: ZoneRules) {
+  init(_ settings: AnalysisSettings, in zone: ZoneRules, units: [SampleType: String]) {
+    self.units = units.isEmpty ? nil : Dictionary(units.map { ($0.key.rawValue, $0.value) }) { $1 }
     (homeZone, self.zone) = (settings.homeZone, zone.name)
     firstSources = Dictionary(settings.firstSources.map { ($0.key.rawValue, $0.value) }) { $1 }
   }
@@ -20,10 +23,12 @@ struct NumberBasis: Codable, Hashable {
   /// Whether the person has decided for another zone. That a process has another `TZ` is no decision.
   func hasOtherZone(than other: NumberBasis) -> Bool { homeZone != other.homeZone && zone != other.zone }
 
-  /// The types of which another source counts first.
-  func typesRankedOtherwise(than other: NumberBasis) -> Set<SampleType> {
-    let names = Set(firstSources.keys).union(other.firstSources.keys)
-    return Set(names.filter { firstSources[$0] != other.firstSources[$0] }.map { SampleType($0) })
+  /// The types of which another source counts first, or whose numbers are in another unit.
+  func typesToldOtherwise(than other: NumberBasis) -> Set<SampleType> {
+    func differing(_ these: [String: String], _ those: [String: String]) -> Set<SampleType> {
+      Set(Set(these.keys).union(those.keys).filter { these[$0] != those[$0] }.map { SampleType($0) })
+    }
+    return differing(firstSources, other.firstSources).union(differing(units ?? [:], other.units ?? [:]))
   }
 
   // MARK: Keeping it

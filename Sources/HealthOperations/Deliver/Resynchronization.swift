@@ -128,17 +128,21 @@ public enum Resynchronization {
     positions.contains { isOf($0.name, consumer) && isRequest($0.name) }
   }
 
-  /// Whether a destination has numbers of a home zone or a first source that is another by now: with the next delivery, they
-  /// are delivered again.
+  /// Whether a destination has numbers of a home zone, a first source or a unit that is another by now: with the next delivery,
+  /// they are delivered again.
   ///
-  /// - Parameter consumer: of the destination.
-  public static func hasOldNumbers(_ consumer: String, in store: HealthStore) async throws -> Bool {
+  /// - Parameters:
+  ///   - consumer: of the destination.
+  ///   - units: that its settings name.
+  public static func hasOldNumbers(
+    _ consumer: String, units: [SampleType: String] = [:], in store: HealthStore
+  ) async throws -> Bool {
     guard let kept = try await NumberBasis.kept(of: consumer, in: store) else { return false }
     let settings = try await store.settings.current()
     // Of a zone that this machine does not know, the delivery tells.
     guard let zone = try? ZoneRules(homeOf: settings) else { return false }
-    let basis = NumberBasis(settings, in: zone)
-    return basis.hasOtherZone(than: kept) || !basis.typesRankedOtherwise(than: kept).isEmpty
+    let basis = NumberBasis(settings, in: zone, units: units)
+    return basis.hasOtherZone(than: kept) || !basis.typesToldOtherwise(than: kept).isEmpty
   }
 
   /// Whether anything of a consumer is in the store that holds deletions for it: its position, or a request.

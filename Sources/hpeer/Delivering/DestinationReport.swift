@@ -52,7 +52,9 @@ struct DestinationReport: Encodable {
       var report = DestinationReport(
         section, behind: Resynchronization.behind(section.consumer, among: positions),
         states.first { $0.consumer == section.consumer })
-      if report.state == .upToDate, let store, try await Resynchronization.hasOldNumbers(section.consumer, in: store) {
+      if report.state == .upToDate, let store,
+        try await Resynchronization.hasOldNumbers(section.consumer, units: section.common.units, in: store)
+      {
         report.state = .behind
       }
       if let store, let loss = try await PlaceLoss.last(of: section.consumer, in: store) {

@@ -107,6 +107,26 @@ struct HomeAssistantTests {
   }
 
   @Test(
+    "numbers are in the unit that a person wants, with its classes",
+    arguments: [
+      ("BodyMass", "lb", 80.0, 176.369809748, "lb", "weight", "mass"),
+      ("BloodGlucose", "mmol/L", 99.1, 5.50079, "mmol/L", "blood_glucose_concentration", "blood_glucose_concentration"),
+      ("BodyTemperature", "degF", 37, 98.6, "°F", "temperature", "temperature"),
+      ("DistanceWalkingRunning", "mi", 1_609.344, 1, "mi", "distance", "distance"),
+      ("ActiveEnergyBurned", "kJ", 100, 418.4, "kJ", "energy", "energy"),
+    ])
+  func units(
+    name: String, unit: String, number: Double, expected: Double, shown: String, deviceClass: String, unitClass: String
+  ) throws {
+    let type = SampleType("HKQuantityTypeIdentifier" + name)
+    let common = try CommonSettings(["units": .table([type.shortName: unit])])
+    let entity = HomeAssistantEntity(type, in: common.units[type])
+    #expect(abs(entity.state(number) - expected) < 1e-5 * expected)
+    #expect(entity.unit == shown && entity.deviceClass == deviceClass && entity.unitClass == unitClass)
+    #expect(entity.key == HomeAssistantEntity(type).key && entity.stateClass == HomeAssistantEntity(type).stateClass)
+  }
+
+  @Test(
     "every type has a unit and classes that Home Assistant knows together", arguments: HomeAssistantVersion.installed)
   func classes(of version: HomeAssistantVersion) async throws {
     let python = try #require(version.environment.program("python"))
