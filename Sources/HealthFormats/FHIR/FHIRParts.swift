@@ -109,6 +109,28 @@ struct FHIRParts {
         total, entry: isEnergy ? map[energy] : nil)
     }
     for statistics in workout.statistics { add(statistics, &components) }
+    guard workout.activities.count > 1 else { return }
+    for (index, leg) in workout.activities.enumerated() { self.leg(leg, index + 1, &components) }
+  }
+
+  /// Its time, and what was measured on it, each with the leg in its text.
+  private func leg(_ leg: WorkoutActivity, _ number: Int, _ components: inout FHIRComponents) {
+    let name = "Leg \(number)"
+    let codings = own("HKWorkoutActivity", "Leg of a workout")
+    func add(_ what: String, _ quantity: Quantity) {
+      components.add(codings, text: FHIRText.plain("\(name): \(what)"), quantity, entry: nil)
+    }
+    if let duration = leg.duration { add("duration", Quantity(duration / 60, "min")) }
+    for statistics in leg.statistics {
+      let unit = statistics.unit ?? SampleTypeCatalogue.healthKit[statistics.type]?.canonicalUnit ?? ""
+      let numbers = [
+        ("sum", statistics.sum), ("average", statistics.average), ("minimum", statistics.minimum),
+        ("maximum", statistics.maximum),
+      ]
+      for case (let kind, let number?) in numbers {
+        add("\(FHIRMap.name(of: statistics.type)), \(kind)", Quantity(number, unit))
+      }
+    }
   }
 
   private func add(_ statistics: WorkoutStatistics, _ components: inout FHIRComponents) {
