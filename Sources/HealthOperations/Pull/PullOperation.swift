@@ -49,6 +49,8 @@ public struct PartialPull: Error, Sendable {
 /// again goes on from there.
 public struct PullOperation: Sendable {
   let local: LocalPeer
+  /// What is pulled into.
+  public var store: HealthStore { local.store }
   let finder: PeerFinder
   let persons: PersonCheck
   let types: [SampleType]

@@ -138,7 +138,13 @@ struct PullCommand: AsyncParsableCommand {
     if watch { return try await FollowPresentation(pull: pull, json: output.json).follow([(server, endpoints)]) }
     guard let comparison else {
       let result = try await interruptible { try await pull.run(from: server, at: endpoints) }
-      return try PullPresentation(result: result).print(json: output.json)
+      try PullPresentation(result: result).print(json: output.json)
+      // Of a record that was here already, it was said before.
+      let held = try await pull.store.samples.typeCounts().map(\.samples).reduce(0, +)
+      if !output.json, result.done.added > 0, held <= result.done.added {
+        try await ZoneAdvice(store: pull.store).give()
+      }
+      return
     }
     let (result, verification) = try await interruptible {
       try await pull.run(from: server, at: endpoints, comparingBy: comparison)

@@ -5,10 +5,23 @@ import HealthStore
 import OperatingSystem
 import Terminal
 
-/// Says once, after an import, that the days of this machine's zone are not those of the record, and names zones that are.
+/// Says, after an import or a pull, that the days of this machine's zone are not those of the record, and names zones that are.
 struct ZoneAdvice {
-  let store: HealthStore
-  let report: ImportReport
+  private let store: HealthStore
+  /// Up to which samples say where the person is.
+  private let date: Timestamp
+  /// Of the phone's clock then, in seconds; `nil` where nothing says it.
+  private let offset: Int?
+  private let region: String?
+
+  /// After an import.
+  init(store: HealthStore, report: ImportReport) {
+    (self.store, date, offset) = (store, report.exportDate ?? .now, report.exportDate == nil ? nil : report.utcOffset)
+    region = report.locale.flatMap { Locale(identifier: $0).region?.identifier }
+  }
+
+  /// After a pull, of which only the samples themselves say anything.
+  init(store: HealthStore) { (self.store, date, offset, region) = (store, .now, nil, nil) }
 
   /// Where countries have which zones (tzdata).
   private static let table = "/usr/share/zoneinfo/zone.tab"
@@ -18,22 +31,22 @@ struct ZoneAdvice {
 
   /// Does nothing where a home zone was chosen, or this machine's may be it.
   func give() async throws {
-    guard try await store.settings.current().homeZone == nil, let date = report.exportDate,
-      let offset = report.utcOffset
-    else { return }
+    guard try await store.settings.current().homeZone == nil else { return }
     let instant = Date(timeIntervalSince1970: TimeInterval(date.seconds))
     let recorded = try await recordedZones(before: date)
     let current = TimeZone.current
     // Who is at home in a zone of the same clock sees the same days.
     let said = recorded.first.flatMap { TimeZone(identifier: $0) }
+    guard let offset = offset ?? said?.secondsFromGMT(for: instant) else { return }
     let fits =
       current.secondsFromGMT(for: instant) == offset && (said.map { Self.agree($0, current, at: instant) } ?? true)
     if fits { return }
     let zones = candidates(recorded, offset, at: instant)
     let printed = Timestamp(seconds: date.seconds).iso8601(in: TimeZone(secondsFromGMT: offset) ?? .gmt).suffix(6)
     let machine = PlainText.escaped(current.identifier, limit: 60)
-    let what =
-      "Days are cut at the midnights of this machine's zone, \(machine), and the phone's clock was at \(printed)"
+    let other =
+      self.offset == nil ? "most samples were recorded elsewhere" : "the phone's clock was at \(printed)"
+    let what = "Days are cut at the midnights of this machine's zone, \(machine), and \(other)"
     guard let likely = zones.first else {
       return Console.say("\(what): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
     }
@@ -70,7 +83,6 @@ struct ZoneAdvice {
 
   private func candidates(_ recorded: [String], _ offset: Int, at instant: Date) -> [String] {
     func fits(_ name: String) -> Bool { TimeZone(identifier: name)?.secondsFromGMT(for: instant) == offset }
-    let region = report.locale.flatMap { Locale(identifier: $0).region?.identifier }
     let ofRegion = Self.zones(of: region)
     // A traveller's export was made elsewhere: home is where most was recorded.
     let named = recorded.prefix(1) + recorded.dropFirst().filter(fits) + ofRegion.filter(fits)

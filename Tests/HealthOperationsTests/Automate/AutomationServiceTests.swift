@@ -3,6 +3,7 @@ import Destinations
 import Foundation
 import HealthModel
 import HealthStore
+import OperatingSystem
 import PeerClient
 import ServiceLifecycle
 import Synchronization
