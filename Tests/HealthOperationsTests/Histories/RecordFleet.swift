@@ -1,14 +1,15 @@
 import Destinations
 import Foundation
+import GRDB
 import HealthAnalysis
 import HealthFormats
 import HealthModel
-import HealthStore
 import PeerServer
 import PeerTrust
 import TestSupport
 
 @testable import HealthOperations
+@testable import HealthStore
 
 /// Three machines that live through a history, and beside them what was said and deleted, by no rule of the product.
 final class RecordFleet {
@@ -144,7 +145,23 @@ final class RecordFleet {
     case .saves(let machine): try machines[machine].save()
     case .restores(let machine):
       try await restore(machine)
+    case .hasNoRoom(let step, let machine, let pages): try await runWithoutRoom(step, machine, pages)
     }
+  }
+
+  private func runWithoutRoom(_ step: RecordHistory.Step, _ machine: Int, _ pages: Int) async throws {
+    let store = machines[machine].store
+    let before = try await shown(machine)
+    let limit = try await store.limitPages(to: pages)
+    do {
+      try await run(step)
+    } catch let error as StoreError {
+      guard case .diskFull = error else { throw error }
+    }
+    try await store.limitPages(toAll: limit)
+    // What went before there was no room, nobody has seen go.
+    unknown.formUnion(before.subtracting(try await shown(machine)))
+    try await run(step)
   }
 
   private func restore(_ machine: Int) async throws {
@@ -416,5 +433,23 @@ final class RecordFleet {
       .replacing(#/("statement":"[0-9a-f]{32})[0-9a-f]{32}/#) { "\($0.output.1)" }
       .replacing("},{", with: "}\n{").split(separator: "\n")
       .map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ", ")) }.sorted()
+  }
+}
+
+extension HealthStore {
+  /// Lets the store grow by so many pages and no more.
+  ///
+  /// - Returns: the limit that there was.
+  fileprivate func limitPages(to more: Int) async throws -> Int {
+    try await write { db in
+      let limit = try Int.fetchOne(db, sql: "PRAGMA max_page_count") ?? .max
+      let count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+      try db.execute(sql: "PRAGMA max_page_count = \(count + more)")
+      return limit
+    }
+  }
+
+  fileprivate func limitPages(toAll limit: Int) async throws {
+    try await write { db in try db.execute(sql: "PRAGMA max_page_count = \(limit)") }
   }
 }

@@ -9,7 +9,7 @@ struct RecordHistory: Sendable {
     case usual, rescan, snapshot
   }
 
-  enum Step: Sendable, CustomStringConvertible {
+  indirect enum Step: Sendable, CustomStringConvertible {
     case imports(machine: Int, export: Int, way: ImportWay)
     case takes(machine: Int, body: Int)
     /// A program of the machine is given what is new.
@@ -26,6 +26,8 @@ struct RecordHistory: Sendable {
     case saves(machine: Int)
     /// It is again as it was when it was saved last; nothing, where it was not.
     case restores(machine: Int)
+    /// The disk is full after so many pages more; then there is room, and it is done again.
+    case hasNoRoom(Step, machine: Int, pages: Int)
 
     var description: String {
       switch self {
@@ -41,6 +43,7 @@ struct RecordHistory: Sendable {
       case .copies(let from, let into, let format): "\(from) writes \(format.rawValue), \(into) imports it"
       case .saves(let machine): "\(machine) is saved"
       case .restores(let machine): "\(machine) is restored"
+      case .hasNoRoom(let step, _, let pages): "with room for \(pages) pages, then again: \(step)"
       }
     }
   }
@@ -54,7 +57,11 @@ struct RecordHistory: Sendable {
     self.seed = seed
     let world = RecordWorld(seed: seed)
     var random = SeededGenerator(seed: seed &+ 1 << 40)
-    steps = (0..<Int.random(in: 3...14, using: &random)).map { _ in Self.step(world, &random) }
+    steps = (0..<Int.random(in: 3...14, using: &random)).map { _ in
+      let step = Self.step(world, &random)
+      guard random.oneIn(6), let machine = step.writer else { return step }
+      return .hasNoRoom(step, machine: machine, pages: Int.random(in: 0...12, using: &random))
+    }
   }
 
   private static func step(_ world: RecordWorld, _ random: inout SeededGenerator) -> Step {
@@ -88,6 +95,18 @@ struct RecordHistory: Sendable {
     case 17: return .saves(machine: machine)
     case 18: return .restores(machine: machine)
     default: return .copies(from: machine, into: other, format: random.pick([.ndjson, .json, .csv, .appleXML]))
+    }
+  }
+}
+
+extension RecordHistory.Step {
+  /// The machine whose store it writes; `nil` where that is not one.
+  fileprivate var writer: Int? {
+    switch self {
+    case .imports(let machine, _, _), .takes(let machine, _), .pulls(let machine, _, _, _), .deletes(let machine, _, _),
+      .undeletes(let machine, _), .copies(_, let machine, _):
+      machine
+    case .delivers, .ranks, .undoes, .saves, .restores, .hasNoRoom: nil
     }
   }
 }
