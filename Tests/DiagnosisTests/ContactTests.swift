@@ -1,5 +1,6 @@
 import Foundation
 import HealthModel
+import OperatingSystem
 import PeerClient
 import PeerProtocol
 import Testing
@@ -34,6 +35,7 @@ struct ContactTests {
     var subject = Subject.test()
     subject.peer = peer
     var check = ContactCheck(subject: subject)
+    check.machine.way = { _ in .unknown }
     check.servers = { trials.map(\.0) }
     check.tester = { { server, _ in trials.first { $0.0.id == server.id }?.1 ?? PeerTrial(addresses: []) } }
     return await check.findings()
@@ -73,6 +75,50 @@ struct ContactTests {
     #expect(named.ids == ["peer.unannounced", "peer.unreachable", "peer.otherEnd"] && !named.areHealthy)
     #expect(named.unreachedPeers == ["attic"])
     #expect(named.first("peer.unreachable")?.remedy?.contains("on attic: start `hpeer serve`") == true)
+  }
+
+  @Test(
+    "why a machine is not reached: no route, a tunnel, nobody there, or somebody who does not let this in",
+    arguments: [
+      (NetworkWay.none, "0x2", "peer.noRoute"), (.from(IPv4Address(value: 0x0A08_0002)), "0x2", "peer.tunnel"),
+      (.from(IPv4Address(value: 0xC0A8_0107)), "0x0", "peer.absent"),
+      (.from(IPv4Address(value: 0xC0A8_0107)), "0x2", "peer.present"), (.unknown, "0x0", nil),
+    ])
+  func way(_ way: NetworkWay, _ flags: String, _ id: String?) async throws {
+    let away = PeerTrial(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
+    let server = try Self.server()
+    var subject = Subject.test()
+    subject.peer = server.id
+    var check = ContactCheck(subject: subject)
+    check.machine.way = { $0.description == "192.168.1.9" ? way : .unknown }
+    check.machine.interfaces = {
+      [
+        NetworkInterface(name: "eth0", address: IPv4Address("192.168.1.7")),
+        NetworkInterface(name: "wg0", address: IPv4Address("10.8.0.2")),
+      ]
+    }
+    check.machine.read = { path in
+      guard path == "/proc/net/arp" else { return .absent }
+      return .text(
+        """
+        IP address       HW type     Flags       HW address            Mask     Device
+        192.168.1.1      0x1         0x2         00:11:22:33:44:55     *        eth0
+        192.168.1.9      0x1         \(flags)         00:00:00:00:00:00     *        eth0
+
+        """)
+    }
+    check.servers = { [server] }
+    check.tester = { { _, _ in away } }
+    let found = await check.findings()
+    #expect(
+      found.ids.filter { ["peer.noRoute", "peer.tunnel", "peer.absent", "peer.present"].contains($0) }
+        == [id].compactMap(\.self))
+    #expect(await Self.findings([(server, away)]).ids == ["peer.away"])
+  }
+
+  @Test("the way of packets to this machine itself is known")
+  func realWay() {
+    #expect(NetworkWay.to(IPv4Address(value: 0x7F00_0001)) == .from(IPv4Address(value: 0x7F00_0001)))
   }
 
   @Test("nobody could be asked for announcements: the reason, which names the remedy, and not for each machine")

@@ -8,6 +8,7 @@ struct ContactCheck: Check {
   let id = "peer"
   let title = "the paired machines over the network"
   var subject: Subject
+  var machine = Machine.real
   var servers: @Sendable () async -> [ServerRecord]
   /// What tries them; made only if there is at least one machine to try.
   var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
@@ -84,7 +85,7 @@ struct ContactCheck: Check {
   /// One finding for each step, up to the first that fails.
   private func steps(with server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
     let reached = port(server, trial)
-    let before = announcement(server, trial).map { [$0, reached] } ?? [reached]
+    let before = (announcement(server, trial).map { [$0, reached] } ?? [reached]) + way(server, trial)
     guard let answer = trial.answer else { return before + [impostor(server, trial)].compactMap(\.self) }
     let certificate = Finding(
       .ok, "peer.certificate",
@@ -142,6 +143,54 @@ struct ContactCheck: Check {
         ? "if it should be there: hpeer doctor \(ShellWord.quoted(server.name))"
         : "on \(server.name): start `hpeer serve`; if it runs, `sudo hpeer doctor` there has the command for its "
           + "firewall")
+  }
+
+  /// Why an address is not reached, as far as this machine can tell; only of one that was named.
+  private func way(_ server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
+    guard subject.peer != nil, !trial.addresses.contains(where: { $0.outcome == .proven }) else { return [] }
+    for place in trial.addresses {
+      guard case .unreachable = place.outcome, let address = IPv4Address(place.endpoint.host) else { continue }
+      switch machine.way(address) {
+      case .unknown: continue
+      case .none:
+        return [
+          Finding(
+            .warning, "peer.noRoute", "This machine has no way to \(address): it is in none of its networks",
+            remedy: "join the network that \(server.name) is in; `ip route get \(address)` says the same")
+        ]
+      case .from(let own):
+        guard let interface = machine.interfaces().first(where: { $0.address == own }) else { continue }
+        if interface.isTunnel {
+          return [
+            Finding(
+              .warning, "peer.tunnel",
+              "Packets to \(address) leave by \(interface.name), a tunnel: a VPN that takes everything keeps this machine "
+                + "from its own network",
+              remedy: "have the VPN leave the local network alone, or end it; then: hpeer doctor "
+                + ShellWord.quoted(server.name))
+          ]
+        }
+        return [neighbour(address, of: server, behind: interface)].compactMap(\.self)
+      }
+    }
+    return []
+  }
+
+  /// Whether any machine has the address, of one in the same network: `nil` where that is not known.
+  private func neighbour(_ address: IPv4Address, of server: ServerRecord, behind interface: NetworkInterface)
+    -> Finding?
+  {
+    let rows = (machine.text("/proc/net/arp") ?? "").split(separator: "\n").dropFirst()
+      .map { $0.split(separator: " ") }
+    guard let row = rows.first(where: { $0.count >= 6 && $0[0] == address.description }) else { return nil }
+    guard row[2] == "0x0" else {
+      return Finding(
+        .note, "peer.present",
+        "A machine has the address \(address), on \(interface.name): it is on, and does not let this in")
+    }
+    return Finding(
+      .note, "peer.absent", "No machine on \(interface.name) has the address \(address) now",
+      remedy: "switch \(server.name) on; if it has another address by now, `hpeer discover` finds it")
   }
 
   /// A machine that announces itself under this one's id but shows another certificate, while the right one is not found.

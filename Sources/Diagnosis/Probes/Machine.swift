@@ -13,6 +13,8 @@ struct Machine: Sendable {
   var userName: @Sendable (UInt32) -> String?
   var interfaces: @Sendable () -> [NetworkInterface]
   var isRoot: Bool
+  /// Which way packets to an address leave.
+  var way: @Sendable (IPv4Address) -> NetworkWay = NetworkWay.to
 
   static let real = Machine(
     read: FileContents.init(path:), run: { await CommandRunner.run($0, $1) }, owners: SocketOwner.find(of:),
