@@ -14,8 +14,9 @@ struct LookedAtHome {
   let rollups: Rollups
   let zone: ZoneRules
 
-  init(_ bench: Bench) async throws {
-    let file = try await bench.exports.file(of: bench.sizes.large)
+  /// - Parameter samples: how many records the export has; `nil` for the large one.
+  init(_ bench: Bench, samples: Int? = nil) async throws {
+    let file = try await bench.exports.file(of: samples ?? bench.sizes.large)
     path = bench.workspace.fresh("look")
     _ = try await TimedImport(bench, file.path, into: path)
     store = try HealthStore(directory: path, create: false)
