@@ -69,7 +69,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
   /// A number of the record as a sensor shows it: what is counted is whole.
   func state(_ number: Double) -> Double {
     let value = value(number)
-    guard stateClass == .total, precision == 0, unit != "kcal", unit != "min" else { return value }
+    guard stateClass == .total, precision == 0, unitClass != "energy", unit != "min" else { return value }
     // 289.99999999999994 is 290 steps.
     return (value + abs(value) * 1e-9).rounded(.down)
   }
