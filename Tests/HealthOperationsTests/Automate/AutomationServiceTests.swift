@@ -175,8 +175,6 @@ struct AutomationServiceTests {
     try put("b.txt", "not asked for")
     try put(".hidden.xml", AppleExportText(heartRates: 9).text)
     try put("c.xml.part", AppleExportText(heartRates: 9).text)
-    // As of a clock that is a little ahead, so that it is fresh for some seconds however slow this machine is.
-    try put("fresh.xml", AppleExportText(heartRates: 9).text, age: -2.5)
     #expect(try await due() == ["drop: a.xml: 3 added"])
     #expect(try await due() == [])
     try put("a.xml", AppleExportText(heartRates: 5).text, age: 30)
@@ -451,6 +449,17 @@ struct AutomationServiceTests {
       time: AutomationClock())
     try await watcher.dealtWith(try #require(try await watcher.pending()), failure: nil)
     for _ in 0..<2 { #expect(try await watcher.pending() == nil) }
+  }
+
+  @Test("a file that was written to in the last seconds, by whatever clock, is not whole yet", arguments: [-2.0, 0, 2])
+  func fresh(age: Double) throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("half".utf8).write(to: URL(filePath: folder + "/a.xml"))
+    let written = try #require(FileStatus(folder + "/a.xml")).modified.timeIntervalSince1970
+    let watched = WatchedFolder(path: folder, pattern: "*")
+    #expect(try watched.contents(now: written + age).files.isEmpty)
+    for later in [-60.0, 4] { #expect(try watched.contents(now: written + later).files.map(\.name) == ["a.xml"]) }
   }
 
   @Test("what is passed over takes no place of what is taken")
