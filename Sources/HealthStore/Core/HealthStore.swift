@@ -200,7 +200,8 @@ public final class HealthStore: Sendable {
     configuration.prepareDatabase { db in
       // What a file brings with it calls nothing that could reach beyond it: https://www.sqlite.org/security.html
       try db.execute(sql: "PRAGMA trusted_schema = OFF")
-      try db.execute(sql: "PRAGMA cache_size = -16384")
+      // Each connection keeps its own for as long as it is open, and a server has eight that read.
+      try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -2048 : -16384)")
       // Without a limit the WAL keeps the size of the largest import for ever.
       try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
     }

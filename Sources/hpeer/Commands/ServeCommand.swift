@@ -34,6 +34,7 @@ struct Serve: AsyncParsableCommand {
   @OptionGroup(title: "What a machine that pairs may read") var scope: ScopeOptions
 
   func run() async throws {
+    ProcessMemory.returnLargeBlocks()
     if pairingJSON { try OutputWriter.standardOutput.requireOpen() }
     let home = common.homeDirectory
     let store = try home.createStore()
