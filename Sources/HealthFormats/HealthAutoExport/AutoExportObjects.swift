@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// What the app's lists of other things hold, as HealthKit's samples: states of mind, doses, symptoms, electrocardiograms,
-/// notifications about the heart rate. `nil` where something is missing or not understood: then the element stays whole.
+/// What the app's lists of other things hold, as HealthKit's samples: states of mind, doses, symptoms and electrocardiograms.
+/// `nil` where something is missing or not understood: then the element stays whole.
 ///
 /// The lists are described in the app's wiki: https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format.
 struct AutoExportObject {
@@ -11,8 +11,6 @@ struct AutoExportObject {
   var metadata: Metadata = [:]
   /// `nil` where it is the element's own.
   var end: Timestamp?
-  /// Whether the element says more than this does, and is kept whole beside it.
-  var isPart = false
 
   /// - Parameters:
   ///   - list: the name of the list, as the file has it.
@@ -23,7 +21,6 @@ struct AutoExportObject {
     case "medications": self.init(dose: members)
     case "symptoms": self.init(symptom: members)
     case "ecg": self.init(electrocardiogram: members, start: start)
-    case "heartRateNotifications": self.init(notification: members)
     default: return nil
     }
   }
@@ -51,7 +48,9 @@ struct AutoExportObject {
   ]
 
   private init?(dose members: [String: JSONValue]) {
-    guard Set(members.keys).isSubset(of: Self.doseMembers), Self.text(members["displayText"])?.isEmpty == false,
+    // Without an identity, a dose that was taken since is another than the one that was planned.
+    guard Set(members.keys).isSubset(of: Self.doseMembers), Self.text(members["id"]).flatMap(UUID.init) != nil,
+      Self.text(members["displayText"])?.isEmpty == false,
       Self.text(members["status"])?.isEmpty == false
     else { return nil }
     self.init(
@@ -123,32 +122,8 @@ struct AutoExportObject {
     if let severity = Self.text(members["severity"]) { metadata["hae.severity"] = .string(severity) }
     // As an export has it, whose file tells no end: else the two would not be one.
     let length = Double(voltages.count) / frequency * 1_000_000
-    let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(length))
+    let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(length.rounded()))
     self.end = isTooLate ? nil : Timestamp(microseconds: end)
-  }
-
-  // MARK: Notifications
-
-  private init?(notification members: [String: JSONValue]) {
-    guard case .array(let rates)? = members["heartRate"], let threshold = Self.number(members["threshold"]),
-      (1...1_000).contains(threshold)
-    else { return nil }
-    let values = rates.compactMap { rate -> Double? in
-      if case .object(let members) = rate { Self.number(members["hr"]) } else { nil }
-    }
-    guard let lowest = values.min(), let highest = values.max() else { return nil }
-    let name: String
-    if lowest >= threshold {
-      name = "HighHeartRateEvent"
-    } else if highest <= threshold {
-      name = "LowHeartRateEvent"
-    } else {
-      return nil
-    }
-    self.init(SampleType("HKCategoryTypeIdentifier" + name), .category(CategoryValue(value: nil)))
-    let digits = threshold == threshold.rounded() ? String(Int(threshold)) : String(threshold)
-    metadata["HKHeartRateEventThreshold"] = .string("\(digits) count/min")
-    isPart = true
   }
 
   // MARK: Members

@@ -114,11 +114,11 @@ struct AutoExportReader: AutoExportVisitor {
           uuid: Self.noIdentity, type: object.type, start: start, end: object.end ?? end, source: source,
           metadata: object.metadata, payload: object.payload), id: id)
     }
-    if object?.isPart ?? true {
+    if object == nil {
       try add(
         Sample(
           uuid: Self.noIdentity, type: Self.type(Self.snakeCase(list)), start: start, end: end, source: source,
-          payload: .foreign(Self.payloadKind, .object(members))), id: object == nil ? id : nil)
+          payload: .foreign(Self.payloadKind, .object(members))), id: id)
     }
   }
 

@@ -239,10 +239,13 @@ import Testing
           ])))
     let dose = try list(
       "medications",
-      #""displayText":"Ibuprofen 400 mg","start":"2024-06-15 08:00:00 +0200","status":"Taken","dosage":1,"form":"Tablet""#
+      #""id":"5F1C2B5B-8E5F-4A38-9C5E-1E4D6B7A0003","displayText":"Ibuprofen 400 mg","start":"2024-06-15 08:00:00 +0200","status":"Taken","dosage":1,"form":"Tablet""#
     )
     #expect(dose.map(\.type) == [SampleType("HKMedicationDoseEventTypeIdentifierMedicationDoseEvent")])
     #expect(dose.first?.payload.kind == "medicationDoseEvent")
+    let planned = try list(
+      "medications", #""displayText":"Ibuprofen 400 mg","start":"2024-06-15 08:00:00 +0200","status":"Not Logged""#)
+    #expect(planned.map(\.type) == [SampleType("hae.medications")])
   }
 
   @Test(
@@ -293,21 +296,6 @@ import Testing
     #expect(found.end.microseconds - found.start.microseconds == 1_500_000)
     // Some are missing.
     #expect(try ecg(4)?.type == SampleType("hae.ecg"))
-  }
-
-  @Test(
-    "a notification is an event with its threshold, and stays whole beside it",
-    arguments: [(120, 131, "HighHeartRateEvent"), (40, 37, "LowHeartRateEvent")])
-  func notifications(threshold: Int, rate: Int, name: String) throws {
-    let found = try list(
-      "heartRateNotifications",
-      #"""
-      "start":"2024-06-15 08:00:00 +0200","end":"2024-06-15 08:10:00 +0200","threshold":\#(threshold),
-      "heartRate":[{"hr":\#(rate),"units":"bpm"}]
-      """#)
-    #expect(
-      found.map(\.type) == [SampleType("HKCategoryTypeIdentifier" + name), SampleType("hae.heart_rate_notifications")])
-    #expect(found.first?.metadata == ["HKHeartRateEventThreshold": .string("\(threshold) count/min")])
   }
 
   // MARK: Bad files
