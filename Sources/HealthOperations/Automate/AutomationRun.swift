@@ -136,7 +136,7 @@ public struct AutomationRun: Sendable {
       guard let name = occasion.path else { return "no file" }
       return try await importHeld(name)
     case .backup(let kept):
-      return try await kept.add(of: context.home, program: context.program, at: .now, in: try await context.zone())
+      return try await kept.add(of: context.home, program: context.program, at: .now)
     case .command(let program): return try await run(program, occasion)
     }
   }

@@ -26,7 +26,7 @@ extension KeptBackupFailure: CustomStringConvertible {
 /// ```swift
 /// func everyNight(_ home: Home) async throws {
 ///   let kept = KeptBackups(folder: "/media/stick", recipients: [], passphraseFile: "/root/passphrase", count: 7)
-///   print(try await kept.add(of: home, program: "1.0", at: .now, in: .current))
+///   print(try await kept.add(of: home, program: "1.0", at: .now))
 /// }
 /// ```
 public struct KeptBackups: Hashable, Sendable {
@@ -44,20 +44,20 @@ public struct KeptBackups: Hashable, Sendable {
     (self.folder, self.recipients, self.passphraseFile, self.count) = (folder, recipients, passphraseFile, count)
   }
 
-  /// Makes a backup, then removes the oldest of those that were made so, but for the newest ones.
+  /// Makes a backup, then removes the oldest of those that were made so of this home, but for the newest ones.
   ///
-  /// - Parameters:
-  ///   - program: the version of this program.
-  ///   - zone: whose clock is in the file's name.
-  /// - Returns: the name of the file.
+  /// - Parameter program: the version of this program.
+  /// - Returns: the name of the file, which has the time in UTC.
   /// - Throws: ``KeptBackupFailure``, or what ``BackupOperation`` does: nothing is removed then.
-  public func add(of home: Home, program: String, at now: Timestamp, in zone: TimeZone) async throws -> String {
+  public func add(of home: Home, program: String, at now: Timestamp) async throws -> String {
     let isFolder = await onThread { [folder] _ in FileStatus(folder)?.isDirectory == true }
     guard isFolder else { throw KeptBackupFailure.noFolder(folder) }
     let operation = BackupOperation(home, for: try await keys(), program: program)
-    let name = Self.name(now, zone)
+    let id = try await home.openStoreForReading().id
+    let names = Names(store: id.uuidString.lowercased())
+    let name = names.name(at: now)
     _ = try await operation.run(to: .file(path: "\(folder)/\(name)", replaces: false))
-    await onThread { [self] _ in removeOldest() }
+    await onThread { [self] _ in removeOldest(names, but: name) }
     return name
   }
 
@@ -73,30 +73,51 @@ public struct KeptBackups: Hashable, Sendable {
     return [.passphrase(String(decoding: line, as: UTF8.self))]
   }
 
-  // MARK: Names
-
-  private static let (beginning, ending) = ("hpeer-", ".tar.zst.age")
-  private static let form = "yyyy-MM-dd-HHmmss"
-
-  private static func name(_ now: Timestamp, _ zone: TimeZone) -> String {
-    let formatter = DateFormatter()
-    (formatter.locale, formatter.timeZone, formatter.dateFormat) = (Locale(identifier: "en_US_POSIX"), zone, form)
-    let date = formatter.string(from: Date(timeIntervalSince1970: Double(now.seconds)))
-    return beginning + date + ending
+  /// - Parameter newest: stays, whatever clock the others were named by.
+  private func removeOldest(_ names: Names, but newest: String) {
+    let found = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let own = found.filter { names.isOwn($0) && $0 != newest }.sorted()
+    for name in own.dropLast(count - 1) { unlink("\(folder)/\(name)") }
+    // What a process that was killed has left.
+    for name in found where names.isLeft($0, in: folder) { unlink("\(folder)/\(name)") }
   }
 
-  /// Whether a file was named by this: what a person has put beside them stays.
-  private static func isOwn(_ name: String) -> Bool {
-    guard name.hasPrefix(beginning), name.hasSuffix(ending) else { return false }
-    let date = name.utf8.dropFirst(beginning.utf8.count).dropLast(ending.utf8.count)
-    return date.count == form.utf8.count
-      && zip(date, form.utf8).allSatisfy { byte, place in
-        place == UInt8(ascii: "-") ? byte == place : (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      }
-  }
+  /// The names of backups of one record: several machines may keep theirs in one folder.
+  private struct Names {
+    private static let (beginning, ending) = ("hpeer-", ".tar.zst.age")
+    /// In UTC, so that names sort as they were made.
+    private static let form = "yyyy-MM-dd'T'HHmmss'Z'"
+    private static let dateLength = 18
+    /// In seconds: no backup takes so long.
+    private static let oldest = 86_400.0
 
-  private func removeOldest() {
-    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter(Self.isOwn).sorted()
-    for name in names.dropLast(count) { unlink("\(folder)/\(name)") }
+    /// The beginning of the record's identifier.
+    private let mark: String
+
+    init(store: String) { mark = "-" + store.prefix(8) }
+
+    func name(at now: Timestamp) -> String {
+      let formatter = DateFormatter()
+      (formatter.locale, formatter.timeZone, formatter.dateFormat) = (
+        Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0), Self.form
+      )
+      let date = formatter.string(from: Date(timeIntervalSince1970: Double(now.seconds)))
+      return Self.beginning + date + mark + Self.ending
+    }
+
+    /// Whether a file was named so: what a person, or another machine, has put beside them stays.
+    func isOwn(_ name: String) -> Bool {
+      guard name.hasPrefix(Self.beginning), name.hasSuffix(mark + Self.ending) else { return false }
+      let date = name.utf8.dropFirst(Self.beginning.utf8.count).dropLast((mark + Self.ending).utf8.count)
+      return date.count == Self.dateLength && date.allSatisfy { (0x30...0x39).contains($0) || "-TZ".utf8.contains($0) }
+    }
+
+    /// Whether a file is what a backup was to become that was never finished.
+    func isLeft(_ name: String, in folder: String) -> Bool {
+      guard name.hasPrefix("." + Self.beginning), name.contains(mark + Self.ending), name.hasSuffix(".partial"),
+        let status = FileStatus("\(folder)/\(name)")
+      else { return false }
+      return status.modified.timeIntervalSinceNow < -Self.oldest
+    }
   }
 }

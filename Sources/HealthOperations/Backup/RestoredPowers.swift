@@ -39,6 +39,10 @@ public struct RestoredPowers: Hashable, Sendable {
       return (try Automation.all(in: settings), settings.destinations)
     }
     for automation in found.automations {
+      if case .backup(let kept) = automation.action {
+        let readers = kept.recipients.isEmpty ? "with a passphrase" : "for \(kept.recipients.joined(separator: ", "))"
+        destinations.append("\(automation.name) (backup to \(kept.folder), \(readers))")
+      }
       guard case .command(let program) = automation.action else { continue }
       let environment = program.environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
       programs.append("\(automation.name): \((environment + program.words).joined(separator: " "))")

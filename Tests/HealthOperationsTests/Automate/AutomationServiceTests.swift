@@ -271,18 +271,25 @@ struct AutomationServiceTests {
       try await AutomationRun(automation, context).run(.asked)
     }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let others = ["hpeer-2020-01-01-000000.tar.zst.age", "hpeer-of-mine.tar.zst.age", "notes.txt"]
+    let mark = home.store.id.uuidString.lowercased().prefix(8)
+    let others = [
+      "hpeer-2020-01-01T000000Z-\(mark).tar.zst.age", "hpeer-2020-01-01T000000Z-other000.tar.zst.age",
+      "hpeer-of-mine.tar.zst.age", "notes.txt",
+    ]
     for name in others { try Data("mine".utf8).write(to: URL(filePath: "\(folder)/\(name)")) }
     let kept = KeptBackups(folder: folder, recipients: [], passphraseFile: secret, count: 2)
     var names: [String] = []
     for day in 0..<3 {
       names.append(
         try await kept.add(
-          of: home.home, program: "1.0", at: Timestamp(seconds: 1_780_000_000 + Int64(day) * 86_400), in: .gmt))
+          of: home.home, program: "1.0", at: Timestamp(seconds: 1_780_000_000 + Int64(day) * 86_400)))
     }
-    #expect(names.first == "hpeer-2026-05-28-202640.tar.zst.age")
-    let found = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-    #expect(found == (names.suffix(2) + others.dropFirst()).sorted())
+    #expect(names.first == "hpeer-2026-05-28T202640Z-\(mark).tar.zst.age")
+    func files() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
+    #expect(try files() == (names.suffix(2) + others.dropFirst()).sorted())
+    // A clock that is behind: what was made just now stays, and the newest of the others.
+    let late = try await kept.add(of: home.home, program: "1.0", at: Timestamp(seconds: 1_700_000_000))
+    #expect(try files() == (names.suffix(1) + [late] + others.dropFirst()).sorted())
     let newest = try #require(names.last)
     let verification = BackupVerification("\(folder)/\(newest)", keys: [.passphrase("four words of mine")])
     #expect(try await verification.run(in: home.directory.path).contents == .everything)
