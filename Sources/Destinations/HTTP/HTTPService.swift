@@ -166,6 +166,9 @@ struct HTTPService: Sendable {
       return response
     } catch let error as CancellationError {
       throw error
+    } catch let error as SystemError {
+      // Of the file that the answer is written to.
+      throw error
     } catch {
       try Task.checkCancellation()
       if error is NIOTooManyBytesError, let refusal = request.whenLonger { throw refusal }

@@ -39,7 +39,8 @@ struct HomeAssistantEntity: Hashable, Sendable {
     self.type = type
     let canonical = SampleTypeCatalogue.healthKit[type]?.canonicalUnit
     conversion = chosen.flatMap { chosen in
-      canonical.flatMap { chosen == $0 ? nil : Conversion(from: $0, to: chosen) }
+      // Metres that are added up are usually kilometres.
+      canonical.flatMap { chosen == $0 && $0 != "m" ? nil : Conversion(from: $0, to: chosen) }
     }
     let entry = SampleTypeCatalogue.healthKit[type]
     key = Self.key(type.shortName)
@@ -69,7 +70,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
   /// A number of the record as a sensor shows it: what is counted is whole.
   func state(_ number: Double) -> Double {
     let value = value(number)
-    guard stateClass == .total, precision == 0, unitClass != "energy", unit != "min" else { return value }
+    guard stateClass == .total, SampleTypeCatalogue.healthKit[type]?.canonicalUnit == "count" else { return value }
     // 289.99999999999994 is 290 steps.
     return (value + abs(value) * 1e-9).rounded(.down)
   }

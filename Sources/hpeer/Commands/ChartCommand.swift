@@ -103,6 +103,10 @@ struct Chart: AsyncParsableCommand {
       query.firstDay = question.zone.dayNumber(at: last.seconds) - count
     }
     var nights = try await query.run(on: store)
+    if nights.isEmpty, query.firstDay != question.days.first {
+      query.firstDay = nil
+      nights = try await query.run(on: store)
+    }
     if question.start == nil, question.end == nil, let last = nights.last, let count {
       nights.removeAll { $0.day <= last.day - count }
     }

@@ -53,16 +53,26 @@ struct WorkoutCommand: AsyncParsableCommand {
     try await NumbersUpdate.run(on: store)
     var query = WorkoutQuery()
     query.readsSamples = false
+    var workouts: [WorkoutSummary] = []
     if id == nil, let newest = try await store.samples.extent(of: .workout)?.upperBound {
-      query.range = newest..<Timestamp(microseconds: .max)
+      // With those that may be the same one.
+      let first = newest.seconds.subtractingReportingOverflow(Self.recent)
+      query.range =
+        Timestamp(seconds: first.overflow ? newest.seconds : first.partialValue)..<Timestamp(microseconds: .max)
+      workouts = try await query.run(on: store)
+      query.range = nil
     }
-    let workout = try await WorkoutQuery.filled(try one(of: try await query.run(on: store)), in: store)
+    if workouts.isEmpty { workouts = try await query.run(on: store) }
+    let workout = try await WorkoutQuery.filled(try one(of: workouts), in: store)
     var zones = zones
     if zones == nil { zones = try await zonesOfAge(store, on: workout.sample.start, zone) }
     let details = try await WorkoutQuery.details(of: workout, zones: zones, in: store)
     if output.json { return try Console.print(json: WorkoutObject(details, zones, zone)) }
     try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(details, zones)
   }
+
+  /// In seconds: how far back workouts are read where the newest is meant.
+  private static let recent: Int64 = 14 * 86_400
 
   /// The one that is meant.
   private func one(of workouts: [WorkoutSummary]) throws -> WorkoutSummary {

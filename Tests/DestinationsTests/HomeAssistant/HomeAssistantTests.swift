@@ -114,6 +114,7 @@ struct HomeAssistantTests {
       ("BodyTemperature", "degF", 37, 98.6, "°F", "temperature", "temperature"),
       ("DistanceWalkingRunning", "mi", 1_609.344, 1, "mi", "distance", "distance"),
       ("ActiveEnergyBurned", "kJ", 100, 418.4, "kJ", "energy", "energy"),
+      ("DistanceWalkingRunning", "m", 1_500, 1_500, "m", "distance", "distance"),
     ])
   func units(
     name: String, unit: String, number: Double, expected: Double, shown: String, deviceClass: String, unitClass: String
