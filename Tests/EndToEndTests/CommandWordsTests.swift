@@ -44,6 +44,27 @@ struct CommandWordsTests {
     #expect(lines.contains("  See '\(command) --help' for more information."), "\(outcome.errors)")
   }
 
+  @Test("a type is named by its words, without quotes")
+  func typesOfSeveralWords() async throws {
+    #expect(try await home.run("import", SampleExport.small.path).status == 0)
+    let quoted = try await home.run("stats", "heartRate", "restingHeartRate", "--by", "month", "--csv")
+    #expect(quoted.status == 0, "\(quoted.errors)")
+    let spoken = try await home.run("stats", "heart", "rate", "resting", "heart", "rate", "by", "month", "--csv")
+    #expect(spoken.status == 0 && spoken.output == quoted.output, "\(spoken.errors)")
+    #expect(try await home.run("show", "resting", "hart").errors.contains("There is no type called resting"))
+  }
+
+  @Test("-h says what a command takes, --help explains it", arguments: [["workout"], ["destination", "add"]])
+  func shortHelp(_ command: [String]) async throws {
+    let (short, long) = (
+      try await home.start(command + ["-h"]).outcome(), try await home.start(command + ["--help"]).outcome()
+    )
+    #expect(short.status == 0 && long.status == 0, "\(short.errors)")
+    #expect(short.output.contains("USAGE: hpeer \(command.joined(separator: " "))"))
+    #expect(!short.output.contains("Examples:") && long.output.contains("Examples:"))
+    #expect(short.output.utf8.count < long.output.utf8.count)
+  }
+
   @Test("--home before a wish for help, and without a folder")
   func homeAndHelp() async throws {
     let help = try await home.run("--home", home.home, "help", "types")

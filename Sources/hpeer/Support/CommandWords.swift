@@ -36,8 +36,12 @@ struct CommandWords {
     let taken = try Self.takeCommands(from: words, below: root, isHelp: false)
     (path, command) = (taken.path, taken.command)
     rest =
-      path.isEmpty
-      ? Array(taken.rest) : home + SpokenTime.arranged(Array(taken.rest), of: path.joined(separator: " "))
+      path.isEmpty ? Array(taken.rest) : home + Self.spoken(Array(taken.rest), of: path.joined(separator: " "))
+  }
+
+  /// The words of a command as its parser reads them, which people say otherwise.
+  private static func spoken(_ words: [String], of command: String) -> [String] {
+    SpokenTypes.arranged(SpokenTime.arranged(words, of: command), of: command)
   }
 
   /// `--home`, which belongs to every command, and its value.
