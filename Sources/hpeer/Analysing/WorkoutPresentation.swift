@@ -163,7 +163,10 @@ struct WorkoutPresentation {
     guard (0..<1e12).contains(metres), let value = UnitConversion.convert(metres, from: "m", to: units.distance) else {
       return nil
     }
-    return "\(HumanFormat.number((value * 100).rounded() / 100)) \(units.distance)"
+    // Two decimals in all rows.
+    let hundredths = Int((value * 100).rounded())
+    let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+    return "\(HumanFormat.count(whole)).\(rest < 10 ? "0" : "")\(rest) \(units.distance)"
   }
 
   private func elevation(_ metres: Double) -> String {
