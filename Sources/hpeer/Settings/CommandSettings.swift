@@ -2,6 +2,7 @@ import ArgumentParser
 import Destinations
 import Foundation
 import HealthOperations
+import Terminal
 
 /// What a person has set for a command once: in the environment, or else in the command's table of config.toml. What stands
 /// on the command line counts first.
@@ -134,5 +135,20 @@ struct CommandSettings {
       if word.hasPrefix(option + "=") { value = String(word.dropFirst(option.count + 1)) }
     }
     return value
+  }
+}
+
+/// The settings for a command that does the rest where a destination or a table has a mistake.
+enum SettingsNotice {
+  /// Says what was left out, with its line. Throws `SettingsFileError` where nothing can be read.
+  static func readable(_ home: Home) throws -> SettingsFile {
+    let file = try home.readableSettings()
+    for mistake in mistakes(of: file) { Console.warn("left out: \(mistake)") }
+    return file
+  }
+
+  /// What is left out of a file, automations included.
+  static func mistakes(of file: SettingsFile) -> [SettingsFileError] {
+    file.mistakes + Automation.readable(in: file).mistakes
   }
 }

@@ -3,6 +3,7 @@ import Foundation
 import HealthModel
 import HealthStore
 import PeerTrust
+import Terminal
 
 /// What a machine that pairs may read.
 struct ScopeOptions: ParsableArguments {
@@ -33,5 +34,49 @@ struct TokenLifetimeOption: ParsableArguments {
     if let tokenDays, !(1...3650).contains(tokenDays) {
       throw ValidationError("--token-days takes a number from 1 to 3650.")
     }
+  }
+}
+
+/// What a machine may read, in words.
+enum ScopeText {
+  /// More are only counted.
+  private static let namedTypes = 6
+
+  /// `heartRate, stepCount from 2024-01-01 on`, or `everything`.
+  static func of(_ scope: SampleFilter, in zone: TimeZone) -> String {
+    types(of: scope) + period(of: scope, in: zone) + sources(of: scope)
+  }
+
+  /// The sentence that stands before a code.
+  ///
+  /// - Parameter scope: of the window; nil leaves a machine that was paired before what it could read.
+  static func ofCode(_ scope: SampleFilter?, in zone: TimeZone) -> String {
+    guard let scope else {
+      return "Whoever types this code may read: everything. A machine that was paired before keeps its limits."
+    }
+    return "Whoever types this code may read: \(of(scope, in: zone))."
+  }
+
+  private static func types(of scope: SampleFilter) -> String {
+    guard let types = scope.types else { return "everything" }
+    let names = types.map { PlainText.escaped($0.shortName) }.sorted()
+    guard names.count > namedTypes else { return names.isEmpty ? "nothing" : names.joined(separator: ", ") }
+    return names.prefix(namedTypes - 1).joined(separator: ", ") + " and \(names.count - namedTypes + 1) more types"
+  }
+
+  /// ` of "Robin's Watch"`; empty for all sources.
+  static func sources(of scope: SampleFilter) -> String {
+    guard let sources = scope.sources else { return "" }
+    let names = sources.sorted().map { "\"\(PlainText.escaped($0, limit: 60))\"" }
+    return names.isEmpty ? " of no source" : " of \(names.joined(separator: " or "))"
+  }
+
+  /// ` from 2024-01-01 on`, ` before 2025-01-01`, or ` from 2024-01-01 on and before 2025-01-01`; empty for all of time.
+  static func period(of scope: SampleFilter, in zone: TimeZone) -> String {
+    func text(_ instant: Timestamp) -> String {
+      instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)
+    }
+    let parts = [scope.earliest.map { " from \(text($0)) on" }, scope.end.map { " before \(text($0))" }]
+    return parts.compactMap(\.self).joined(separator: " and")
   }
 }

@@ -1,0 +1,98 @@
+import HealthAnalysis
+import HealthModel
+import HealthStore
+import Terminal
+
+/// The numbers of a type as a table for people.
+struct StatisticsPresentation {
+  private let statistics: Statistics
+  private let text: StatisticsText
+  private let screen: ScreenOption
+  private let shown: [BucketStatistics]
+
+  init(statistics: Statistics, zone: ZoneRules, screen: ScreenOption) {
+    self.statistics = statistics
+    self.screen = screen
+    shown = screen.shown(of: statistics.values)
+    text = StatisticsText(statistics: statistics, zone: zone)
+  }
+
+  func print() throws {
+    defer { text.sayLeftOut() }
+    guard !statistics.values.isEmpty else { return }
+    try Console.print(text.heading)
+    try Console.print(statistics.aggregation == .cumulative ? sums() : values())
+    screen.sayRest(of: statistics.values.count, shown: shown.count, statistics.size.rawValue)
+    if shown.contains(where: \.isPartial) {
+      let size = statistics.size.rawValue
+      Console.say("* is not a whole \(size): it is not over, cut by --from or --to, or the record ends in it.")
+    }
+  }
+
+  private func sums() -> Table {
+    var table = Table(columns: [.init(title, isWhole: true), .init("SUM", .trailing), .init("SOURCES")])
+    for value in shown {
+      guard case .sum(let sum) = value.number else { continue }
+      table.append([
+        .init(label(value)), .init(text.number(sum.sum)),
+        .init(sum.sources.map { PlainText.escaped($0.name, limit: 40) }.joined(separator: ", ")),
+      ])
+    }
+    return table
+  }
+
+  private func values() -> Table {
+    var table = Table(columns: [
+      .init(title, isWhole: true), .init("MEAN", .trailing), .init("MIN", .trailing), .init("MAX", .trailing),
+      .init("LAST", .trailing), .init("SAMPLES", .trailing),
+    ])
+    for value in shown {
+      guard case .discrete(let values) = value.number else { continue }
+      table.append([
+        .init(label(value)), .init(values.mean.map(text.number) ?? "-"), .init(text.number(values.minimum)),
+        .init(text.number(values.maximum)), .init(text.number(values.last)), .init(HumanFormat.count(values.count)),
+      ])
+    }
+    return table
+  }
+
+  private var title: String { statistics.size == .week ? "WEEK OF" : statistics.size.rawValue.uppercased() }
+
+  private func label(_ value: BucketStatistics) -> String { text.label(value.bucket) + (value.isPartial ? " *" : "") }
+}
+
+/// The mean of a day of a type in two times, in one line for people.
+struct DayComparison {
+  let type: SampleType
+  let question: Question
+
+  /// Prints the mean of the days of a time, beside that of another where it has any.
+  ///
+  /// - Parameter before: the days compared with; `nil` for none.
+  func print(_ now: Range<Timestamp>, before: Range<Timestamp>?, in store: HealthStore) async throws {
+    let rollups = Rollups(of: store)
+    var days: [[Double]] = []
+    var text = NumberText(unit: nil, aggregation: .discrete)
+    for time in [now, before].compactMap(\.self) {
+      let query = question.statistics(of: type, by: .day, from: time.lowerBound, to: time.upperBound)
+      let statistics = question.unitsForPeople.statistics(try await query.run(on: rollups))
+      text = NumberText(unit: statistics.unit, aggregation: statistics.aggregation)
+      days.append(statistics.dailyValues(in: question.zone).sorted { $0.key < $1.key }.map(\.value))
+    }
+    let comparison = PeriodComparison(days[0], before: days.count > 1 ? days[1] : [])
+    func words(_ period: PeriodComparison.Period) -> String {
+      "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
+    }
+    guard before != nil else {
+      return try Console.print(phrases: ["Mean of a whole day:", words(comparison.now)])
+    }
+    let share = comparison.share.map { share in
+      let percent = NumberText.rounded(share * 100, digits: 1)
+      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
+    }
+    try Console.print(
+      phrases: [
+        "Mean of a whole day:", words(comparison.now), "before: \(words(comparison.before))", share,
+      ].compactMap(\.self))
+  }
+}
