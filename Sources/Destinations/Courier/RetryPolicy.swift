@@ -1,3 +1,5 @@
+import HealthModel
+
 /// When a ``Courier`` tries again, and when it gives up for a while.
 public struct RetryPolicy: Hashable, Sendable {
   /// The longest of the first pause; each is twice as long as the one before, a part of it left to chance.
@@ -21,5 +23,46 @@ public struct RetryPolicy: Hashable, Sendable {
     self.longestRetryAfter = longestRetryAfter
     self.tolerance = max(1, tolerance)
     self.rest = rest
+  }
+}
+
+/// How long it is looked for what of a batch a place refuses: once the first few changes of a type that were sent alone are all
+/// refused, and nothing was taken, it is all of that type. Others may still be taken.
+struct RefusalBudget {
+  /// Changes of a type that are sent alone.
+  static let singles = 8
+
+  private struct Refusals {
+    var count = 0
+    /// What was said of the last one.
+    var reason = ""
+  }
+
+  private var refusals: [SampleType: Refusals] = [:]
+  private var hasTaken = false
+
+  /// What of a part is still to be sent, and what counts as refused without that.
+  func divided(_ batch: DeliveryBatch) -> (open: DeliveryBatch, refused: [RefusedSample]) {
+    var (open, refused): (DeliveryBatch, [RefusedSample]) = (batch, [])
+    if hasTaken { return (open, refused) }
+    for (type, found) in refusals where found.count >= Self.singles {
+      let parts = open.parts(of: type)
+      refused += parts.these.refused(found.reason)
+      open = parts.others
+    }
+    return (open, refused)
+  }
+
+  /// Takes note of a part that was not refused as a whole.
+  mutating func note(_ delivery: Delivery, of batch: DeliveryBatch) {
+    if batch.count > delivery.refused.count { hasTaken = true }
+  }
+
+  /// Takes note of a part that cannot be divided any more.
+  mutating func noteRefusal(_ reason: String, of batch: DeliveryBatch) {
+    for change in batch.refused(reason) {
+      let count = refusals[change.sample.type]?.count ?? 0
+      refusals[change.sample.type] = Refusals(count: count + 1, reason: reason)
+    }
   }
 }

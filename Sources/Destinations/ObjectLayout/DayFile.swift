@@ -1,5 +1,6 @@
 import Foundation
 import HealthModel
+import Synchronization
 
 /// The records of one type and day, each as it stands in its file: what is not touched is written again byte for byte.
 struct DayFile: Sendable {
@@ -135,5 +136,49 @@ extension ArraySlice<UInt8> {
     let rest = drop(while: isSpace)
     guard let last = rest.lastIndex(where: { !isSpace($0) }) else { return rest }
     return rest[...last]
+  }
+}
+
+/// The file that a batch ended with, as it was written: the next batch often goes on with it, and to read its records again
+/// takes longer than to add to them.
+final class WrittenFile: Sendable {
+  /// In bytes. A larger one is not held.
+  private static let largest = 4 << 20
+
+  private struct Content {
+    var name: String
+    var bytes: [UInt8]
+    var file: DayFile
+  }
+
+  private let content = Mutex<Content?>(nil)
+
+  /// The records of a file; `nil` unless it is this one and still has the bytes that were written.
+  func file(_ name: String, _ bytes: [UInt8]) -> DayFile? {
+    content.withLock { content in
+      guard let content, content.name == name, content.bytes == bytes else { return nil }
+      return content.file
+    }
+  }
+
+  func note(_ file: DayFile, _ name: String, _ bytes: [UInt8]) {
+    content.withLock { $0 = bytes.count > Self.largest ? nil : Content(name: name, bytes: bytes, file: file) }
+  }
+}
+
+/// The changes of a batch that belong to one file.
+struct DayFileChanges: Sendable {
+  let place: DayFiles.Place
+  var tombstones: [CodedTombstone] = []
+  var samples: [CodedSample] = []
+  /// Whether the last sample of the batch is among them: the next batch may go on with the file.
+  var endsBatch = false
+
+  /// All of them.
+  func refused(_ reason: String, _ types: [SampleType]) -> [RefusedSample] {
+    let references =
+      tombstones.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
+      + samples.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }
+    return references.map { RefusedSample($0, reason: reason) }
   }
 }

@@ -50,3 +50,187 @@ public struct RecordReader: Sendable {
     return try await query.run(on: store)
   }
 }
+
+/// What belongs to a sample and may have come in another batch.
+extension RecordReader {
+  /// The members of a correlation that are there and may be had; of other samples, none.
+  func members(of sample: Sample) async throws(StoreError) -> [Sample] {
+    guard case .correlation(let correlation) = sample.payload else { return [] }
+    var members: [Sample] = []
+    for reference in correlation.members where filter.passes(reference) {
+      guard let member = try await store.samples.sample(reference), filter.passes(member) else { continue }
+      members.append(told(member))
+    }
+    return members
+  }
+
+  /// The parts of a workout's route in their order, as far as they may be had.
+  func routes(of workout: Sample) async throws(StoreError) -> [Sample] {
+    guard filter.passes(.workoutRoute) else { return [] }
+    // A watch that looks for satellites begins a route before its workout, or after it.
+    let margin: Int64 = 3_600_000_000
+    let start = Timestamp(microseconds: workout.start.microseconds.subtractingReportingOverflow(margin).partialValue)
+    let end = Timestamp(microseconds: workout.end.microseconds.addingReportingOverflow(margin).partialValue)
+    guard start < end else { return [] }
+    var routes: [Sample] = []
+    for reference in try await store.samples.routes(in: start..<end, from: filter.sources)
+    where reference.workout == workout.reference && filter.passes(reference.route) {
+      if let route = try await store.samples.sample(reference.route) { routes.append(told(route)) }
+    }
+    return routes
+  }
+
+  /// One sample; `nil` where it is not there, or not for this destination.
+  func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
+    guard filter.passes(reference), let sample = try await store.samples.sample(reference), filter.passes(sample) else {
+      return nil
+    }
+    return told(sample)
+  }
+}
+
+extension RecordReader {
+  /// How many of the newest samples are looked at for one that says a number.
+  private static let newest = 20
+
+  /// The types of which there are samples or readings of apps, within what was selected. Throws `StoreError`.
+  public func types() async throws(StoreError) -> [SampleType] {
+    let held = try await store.samples.typeCounts(filter).filter { $0.samples > 0 }.map(\.type)
+    let answered = AppReadings.answered(by: held).subtracting(held).filter(filter.passes)
+    return held + answered.sorted { $0.rawValue < $1.rawValue }
+  }
+
+  /// What the record says of a type now; `nil` where it has no sample of it that says anything.
+  ///
+  /// A total is that of the day of `now`, and 0 where that day has none yet.
+  public func currentValue(of type: SampleType, now: Timestamp = .now) async throws -> CurrentValue? {
+    guard filter.passes(type) else { return nil }
+    if type == SleepQuery.type { return try await lastNight(now: now) }
+    if SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative {
+      return try await total(of: type, on: zone.dayNumber(at: now.seconds), now: now)
+    }
+    return try await latest(of: type)
+  }
+
+  /// The sum of one day; 0 of a day without samples, and `nil` of a type without samples.
+  ///
+  /// - Parameter day: days since 1970-01-01.
+  public func total(of type: SampleType, on day: Int, now: Timestamp = .now) async throws -> CurrentValue? {
+    let time = zone.day(day)
+    let (start, end) = (Timestamp(seconds: time.lowerBound), Timestamp(seconds: time.upperBound))
+    let statistics = try await statistics(of: type, by: .day, from: start, to: end, now: now)
+    guard let bucket = statistics.values.first, case .sum(let sum) = bucket.number, sum.sum.isFinite else {
+      guard try await latest(of: type) != nil else { return nil }
+      return CurrentValue(type: type, content: .number(0), unit: statistics.unit, start: start, end: end)
+    }
+    let source = sum.sources.max { $0.seconds < $1.seconds } ?? sum.sources.first
+    return CurrentValue(
+      type: type, content: .number(sum.sum), unit: statistics.unit, start: start, end: end,
+      source: sendsNames ? source?.name : nil)
+  }
+
+  /// The newest sample that says something, in the unit that its type is compared in, or a reading of an app that is newer.
+  public func latest(of type: SampleType) async throws(StoreError) -> CurrentValue? {
+    let samples = try await store.samples.page(
+      of: type, in: filter.range, from: filter.sources, limit: Self.newest)
+    var value = samples.lazy.compactMap(Self.value).first
+    for reading in AppReadings.types(of: type) where filter.passes(reading) {
+      let readings = try await store.samples.page(
+        of: reading, in: filter.range, from: filter.sources, limit: Self.newest)
+      let newest = readings.lazy.compactMap { sample in
+        AppReadings.value(of: sample, for: type).flatMap { number -> CurrentValue? in
+          guard number.isFinite else { return nil }
+          return CurrentValue(
+            type: type, content: .number(number), unit: SampleTypeCatalogue.healthKit[type]?.canonicalUnit,
+            start: sample.start, end: sample.end, source: sample.source.name)
+        }
+      }.first
+      if let newest, value.map({ $0.end <= newest.start }) ?? true { value = newest }
+    }
+    if !sendsNames { value?.source = nil }
+    return value
+  }
+
+  private static func value(of sample: Sample) -> CurrentValue? {
+    var value = CurrentValue(
+      type: sample.type, content: .text(""), start: sample.start, end: sample.end, source: sample.source.name)
+    switch sample.payload {
+    case .quantity(let quantity):
+      let unit = SampleTypeCatalogue.healthKit[sample.type]?.canonicalUnit ?? quantity.unit
+      guard let number = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit), number.isFinite else {
+        return nil
+      }
+      (value.content, value.unit) = (.number(number), unit)
+    case .category(let category):
+      guard let text = CategoryValueNames.healthKit.exported(category, type: sample.type) else { return nil }
+      value.content = .text(text)
+      value.details = category.value.map { ["raw": Double($0)] } ?? [:]
+    case .workout(let workout):
+      value.content = .text(workout.activityType.displayName)
+      if let summary = WorkoutSummary(sample) {
+        value.details = ["elapsed_min": summary.elapsed / 60]
+        value.details["distance_m"] = summary.distance
+        value.details["energy_kcal"] = summary.energy
+      }
+    default: return nil
+    }
+    return value
+  }
+
+  // MARK: Sleep
+
+  /// The newest night up to the day of `now`, in hours asleep.
+  public func lastNight(now: Timestamp = .now) async throws -> CurrentValue? {
+    let today = zone.dayNumber(at: now.seconds)
+    let end = Timestamp(seconds: zone.start(ofDay: today + 1))
+    let range = Timestamp(microseconds: .min)..<max(end, Timestamp(microseconds: .min + 1))
+    var last: Timestamp?
+    for type in [SleepQuery.type] + AppReadings.types(of: SleepQuery.type) where filter.passes(type) {
+      guard let end = try await store.samples.extent(of: type, in: range)?.upperBound else { continue }
+      last = max(last ?? end, end)
+    }
+    guard let last else { return nil }
+    // Mostly the last one; all that there are are read where it is not.
+    var night: Night?
+    for first in [zone.dayNumber(at: last.seconds) - 14, nil] where night == nil {
+      night = try await nights(from: first, upTo: today).last { $0.main.asleep != nil }
+    }
+    guard let night, let asleep = night.main.asleep else { return nil }
+    let main = night.main
+    var value = CurrentValue(
+      type: SleepQuery.type, content: .number(asleep / 3600), unit: "hr", start: main.onset ?? main.start,
+      end: main.wake ?? main.end, source: sendsNames ? main.source : nil)
+    for (stage, name) in Self.stages {
+      let seconds = main.duration(of: stage)
+      if seconds > 0 { value.details["\(name)_hours"] = seconds / 3600 }
+    }
+    value.details["naps_hours"] = night.naps.isEmpty ? nil : night.naps.reduce(0) { $0 + ($1.asleep ?? 0) / 3600 }
+    return value
+  }
+
+  private static let stages: [(SleepStage, String)] = [
+    (.inBed, "in_bed"), (.awake, "awake"), (.asleepCore, "core"), (.asleepDeep, "deep"), (.asleepREM, "rem"),
+    (.asleepUnspecified, "unspecified"),
+  ]
+
+  /// Nights by the day on which they ended, within what was selected, in order.
+  ///
+  /// - Parameters:
+  ///   - firstDay: days since 1970-01-01; `nil` for the first of all.
+  ///   - lastDay: included.
+  public func nights(from firstDay: Int? = nil, upTo lastDay: Int) async throws -> [Night] {
+    guard filter.passes(SleepQuery.type) else { return [] }
+    var query = SleepQuery(in: zone)
+    (query.firstDay, query.lastDay, query.sources) = (firstDay, lastDay, filter.sources)
+    query.readingTypes = filter.types
+    return try await query.run(on: store).filter { filter.passes(start: $0.main.start) }
+  }
+
+  /// Workouts that start in a time, each once, within what was selected.
+  public func workouts(in range: Range<Timestamp>) async throws -> [WorkoutSummary] {
+    guard filter.passes(.workout) else { return [] }
+    var query = WorkoutQuery()
+    (query.range, query.sources) = (range, filter.sources)
+    return try await query.run(on: store).filter { $0.isCounted && filter.passes(start: $0.sample.start) }
+  }
+}

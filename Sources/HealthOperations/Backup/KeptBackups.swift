@@ -53,7 +53,7 @@ public struct KeptBackups: Hashable, Sendable {
     let isFolder = await onThread { [folder] _ in FileStatus(folder)?.isDirectory == true }
     guard isFolder else { throw KeptBackupFailure.noFolder(folder) }
     let operation = BackupOperation(home, for: try await keys(), program: program)
-    let id = try await home.openStoreForReading().id
+    let id = try home.openStoreForReading().id
     let names = Names(store: id.uuidString.lowercased())
     let name = names.name(at: now)
     _ = try await operation.run(to: .file(path: "\(folder)/\(name)", replaces: false))
@@ -79,7 +79,7 @@ public struct KeptBackups: Hashable, Sendable {
     let own = found.filter { names.isOwn($0) && $0 != newest }.sorted()
     for name in own.dropLast(count - 1) { unlink("\(folder)/\(name)") }
     // What a process that was killed has left.
-    for name in found where names.isLeft($0, in: folder) { unlink("\(folder)/\(name)") }
+    for name in found where names.isLeft(name, in: folder) { unlink("\(folder)/\(name)") }
   }
 
   /// The names of backups of one record: several machines may keep theirs in one folder.
