@@ -40,8 +40,8 @@ enum ElectrocardiogramStrip {
     return """
       <svg class="strip" width="\(columns)mm" height="\(rows)mm" viewBox="0 0 \(columns * 100) \(rows * 100)" role="img">\
       <title>Electrocardiogram, \(Int(seconds)) s at 25 mm/s and 10 mm/mV</title>
-      <path class="fine" d="\(fine.joined())"/><path class="coarse" d="\(coarse.joined())"/>
-      <path class="trace" d="\(path)"/></svg>
+      <path fill="none" stroke="#f3c9c4" stroke-width="8" d="\(fine.joined())"/><path fill="none" stroke="#e39b92" stroke-width="14" d="\(coarse.joined())"/>
+      <path fill="none" stroke="#000" stroke-width="22" stroke-linejoin="round" d="\(path)"/></svg>
       """
   }
 }

@@ -1,6 +1,8 @@
 import Foundation
 
 /// A chart of days as SVG, in black and one shade, for paper.
+///
+/// How it looks is in attributes: WeasyPrint applies a page's style sheet to no part of a picture.
 struct ReportChart {
   /// One thing to draw.
   enum Mark {
@@ -51,23 +53,26 @@ struct ReportChart {
       <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img"><title>\(HTMLText.escaped(title))</title>\n
       """
     for step in steps {
-      svg += "<path class=\"grid\" d=\"M\(Self.text(Self.left)) \(y(step))H\(Self.text(Self.width - Self.right))\"/>"
-      svg += "<text class=\"axis\" x=\"\(Self.text(Self.left - 5))\" y=\"\(y(step))\" dy=\"3\">\(number(step))</text>\n"
+      svg +=
+        "<path fill=\"none\" stroke=\"#ccc\" stroke-width=\"0.5\" d=\"M\(Self.text(Self.left)) \(y(step))H\(Self.text(Self.width - Self.right))\"/>"
+      svg +=
+        "<text font-size=\"9\" fill=\"#333\" text-anchor=\"end\" x=\"\(Self.text(Self.left - 5))\" y=\"\(y(step))\" dy=\"3\">\(number(step))</text>\n"
     }
     svg += axis(x)
     for mark in marks {
       switch mark {
       case .dot(let day, let value):
-        svg += "<circle cx=\"\(Self.text(x(day)))\" cy=\"\(y(value))\" r=\"\(Self.text(min(2, max(1, wide / 2))))\"/>"
+        svg +=
+          "<circle fill=\"#7d9fca\" cx=\"\(Self.text(x(day)))\" cy=\"\(y(value))\" r=\"\(Self.text(min(2, max(1, wide / 2))))\"/>"
       case .span(let day, let low, let high):
         svg +=
-          "<path class=\"span\" stroke-width=\"\(Self.text(min(3, wide)))\" d=\"M\(Self.text(x(day))) \(y(low))V\(y(high))\"/>"
+          "<path fill=\"none\" stroke=\"#1a4d8f\" stroke-width=\"\(Self.text(min(3, wide)))\" d=\"M\(Self.text(x(day))) \(y(low))V\(y(high))\"/>"
       case .bar(let day, let value):
         let base = Self.text(x(day) - wide / 2)
-        svg += "<path class=\"bar\" d=\"M\(base) \(y(low))V\(y(value))h\(Self.text(wide))V\(y(low))z\"/>"
+        svg += "<path fill=\"#6f94c4\" d=\"M\(base) \(y(low))V\(y(value))h\(Self.text(wide))V\(y(low))z\"/>"
       case .path(let points) where points.count > 1:
         let line = points.map { "\(Self.text(x($0.day))) \(y($0.value))" }.joined(separator: "L")
-        svg += "<path class=\"line\" d=\"M\(line)\"/>"
+        svg += "<path fill=\"none\" stroke=\"#1a4d8f\" stroke-width=\"1.3\" d=\"M\(line)\"/>"
       case .path: continue
       }
     }
@@ -81,7 +86,7 @@ struct ReportChart {
       let share = count == 1 ? 0 : Double(index) / Double(count - 1)
       let day = days.lowerBound + Int((share * Double(days.count - 1)).rounded())
       let anchor = index == 0 && count > 1 ? "start" : index == count - 1 && count > 1 ? "end" : "middle"
-      return "<text class=\"date\" text-anchor=\"\(anchor)\" x=\"\(Self.text(x(Double(day))))\" "
+      return "<text font-size=\"9\" fill=\"#333\" text-anchor=\"\(anchor)\" x=\"\(Self.text(x(Double(day))))\" "
         + "y=\"\(Int(Self.height) - 4)\">\(HTMLText.escaped(date(day)))</text>"
     }.joined() + "\n"
   }

@@ -37,8 +37,6 @@ public struct ReportOperation: Sendable {
 
   /// What a report has.
   public struct Summary: Hashable, Sendable {
-    /// Whether there was anything to say.
-    public var isEmpty: Bool
     /// Whether the audit log has it: that of a store that cannot be written has not.
     public var isAudited: Bool
   }
@@ -71,6 +69,8 @@ public struct ReportOperation: Sendable {
       if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
       let reader = ReportReader(store: store, zone: zone, days: days, sources: sources, unit: unit)
       let content = try await reader.content(made: .now)
+      // An empty page would keep the place of the right one.
+      if content.isEmpty, case .file = destination { throw ReportIsEmpty(recorded: content.recorded) }
       let page = Array(ReportPage(content: content).html().utf8)
       let bytes = try await printer?.print(page, workingIn: room(of: store)) ?? page
       try await onThread { _ in
@@ -78,7 +78,7 @@ public struct ReportOperation: Sendable {
         try sink.finish()
       }
       if !store.isReadOnly { try await store.audit.record(AuditEvent(.exported, detail)) }
-      return Summary(isEmpty: content.isEmpty, isAudited: !store.isReadOnly)
+      return Summary(isAudited: !store.isReadOnly)
     } catch {
       sink.discard()
       throw error
@@ -107,4 +107,10 @@ public struct ReportOperation: Sendable {
     detail["sources"] = SampleFilter(sources: sources).sourceList
     return detail
   }
+}
+
+/// There is nothing that a report shows in its time; no file was written.
+public struct ReportIsEmpty: Error {
+  /// The time of the record; `nil` of one without samples.
+  public let recorded: ClosedRange<Timestamp>?
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 import HealthAnalysis
 import HealthModel
 import HealthOperations
+import OperatingSystem
 import Terminal
 
 struct ReportCommand: AsyncParsableCommand {
@@ -22,7 +23,8 @@ struct ReportCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var options: QuestionOptions
-  @Option(help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
+  @Option(
+    name: [.short, .long], help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
   var output: String
   @Option(help: "What to write: html or pdf; without it, what the file's name says.")
   var format: ReportOperation.Format?
@@ -58,9 +60,22 @@ struct ReportCommand: AsyncParsableCommand {
       to: isFile ? .file(path: output, replaces: force) : .stream(ReportOutput()),
       as: format ?? ExportName(output).report ?? .html, from: question.sources,
       unit: question.unitsForPeople.unit)
-    let summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
+    let summary: ReportOperation.Summary
+    do {
+      summary = try await interruptible("no file was written.") { try await operation.run(from: store) }
+    } catch let error as ReportIsEmpty {
+      let time = "from \(CalendarDay(first).text) to \(CalendarDay(last).text)"
+      guard let recorded = error.recorded else {
+        throw CommandFailure(.usage, "There is no sample \(time): nothing was written.")
+      }
+      let end = question.zone.dayNumber(at: recorded.upperBound.seconds)
+      throw CommandFailure(
+        .usage,
+        "Nothing that a report shows was recorded \(time), so nothing was written; the record ends on "
+          + "\(CalendarDay(end).text): `hpeer report --from \(CalendarDay(end - Self.usualDays + 1).text) --to "
+          + "\(CalendarDay(end).text) --output \(ShellWord.quoted(output))`.")
+    }
     if !summary.isAudited { Console.warn("this store cannot be written, so its audit log does not have this report.") }
-    if summary.isEmpty { Console.warn("there is no sample of this time, so the report is empty.") }
     if isFile {
       Console.say(
         "Report of \(CalendarDay(first).text) to \(CalendarDay(last).text) written to \(PlainText.escaped(output, limit: 4_096))."

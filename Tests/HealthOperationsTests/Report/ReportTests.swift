@@ -110,6 +110,11 @@ import Testing
     #expect(!html.contains("<script") && !html.contains("\u{202E}") && !html.contains("\u{1B}"))
     #expect(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;"))
     for address in ["http:", "https:", "url(", "@import", "src=", "href="] { #expect(!html.contains(address)) }
+    // WeasyPrint applies no style sheet to what is in a picture.
+    for element in ["<path ", "<text ", "<circle "] {
+      #expect(
+        html.components(separatedBy: element).dropFirst().allSatisfy { $0.prefix { $0 != ">" }.contains("fill=") })
+    }
     // What opens closes.
     for element in ["table", "tr", "section", "svg", "bdi", "ul", "li", "p", "h2"] {
       let opened =
@@ -119,8 +124,14 @@ import Testing
   }
 
   @Test func ofNothingThereIsAPageAllTheSame() async throws {
-    let html = try await report(Self.first...Self.first)
+    let content = try await ReportReader(
+      store: store, zone: zone, days: Self.first...Self.first, sources: nil, unit: { $1 }
+    ).content(made: .now)
+    let html = ReportPage(content: content).html()
     #expect(html.contains("The record is empty.") && html.hasSuffix("</html>\n"))
+    // A file would keep the place of the right one.
+    await #expect(throws: ReportIsEmpty.self) { try await report(Self.first...Self.first) }
+    #expect(!FileManager.default.fileExists(atPath: directory.path("report.html")))
   }
 
   @Test func whatIsThereIsNotLost() async throws {
