@@ -65,7 +65,8 @@ public enum AutomationAction: Hashable, Sendable {
         [
           SettingField("folder", .path, "The folder for the backups; ~ is this user's home.", required: true),
           SettingField("recipients", .list, "Public keys of age (age1...) that can open them."),
-          SettingField("passphrase-file", .path, "A file whose first line is the passphrase, in place of recipients."),
+          SettingField(
+            "passphrase-file", .path, "A file whose first line is the passphrase, in place of recipients.", asked: true),
           SettingField("keep", .integer(1...10_000), "How many are kept.", default: "7"),
         ]
       case .command:

@@ -8,6 +8,8 @@ import OperatingSystem
 public enum KeptBackupFailure: Error, Hashable, Sendable {
   /// The folder is not there: its disk may be away.
   case noFolder(String)
+  /// The file that is to have the passphrase is not there, or cannot be read.
+  case noPassphraseFile(String)
   /// The file that is to have the passphrase has none.
   case noPassphrase(file: String)
 }
@@ -16,6 +18,8 @@ extension KeptBackupFailure: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noFolder(let path): "There is no folder \(path) for the backup: make it, or put its disk back."
+    case .noPassphraseFile(let file):
+      "There is no file \(file) that can be read, whose first line would be the passphrase."
     case .noPassphrase(let file): "\(file) has no passphrase: its first line must be one."
     }
   }
@@ -66,7 +70,7 @@ public struct KeptBackups: Hashable, Sendable {
       return try recipients.map { text throws(AgeError) in try AgeRecipient(text) }
     }
     guard case .text(let text) = await onThread({ _ in FileContents(path: passphraseFile) }) else {
-      throw KeptBackupFailure.noPassphrase(file: passphraseFile)
+      throw KeptBackupFailure.noPassphraseFile(passphraseFile)
     }
     let line = text.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
     guard !line.isEmpty else { throw KeptBackupFailure.noPassphrase(file: passphraseFile) }

@@ -53,15 +53,20 @@ struct AutomationAdd: AsyncParsableCommand {
     let action = try await kind(what, "do", AutomationAction.Kind.allCases) { $0.summary }
     let fields = trigger.fields + action.fields(after: trigger)
     var values = try SettingAssignment.values(settings, of: fields + Automation.fields)
-    try await SettingQuestions.ask(fields, &values)
-    values = [("when", .text(trigger.rawValue)), ("do", .text(action.rawValue))] + values
-    do {
-      // Says what is wrong before anything is written.
-      _ = try Automation(
-        name: name, Dictionary(values.map { ($0.key, $0.value) }) { $1 }, destinations: file.destinations.map(\.name))
-    } catch {
-      throw ValidationError("\(error)")
+    let kinds: [(key: String, value: DestinationSettings.Value)] = [
+      ("when", .text(trigger.rawValue)), ("do", .text(action.rawValue)),
+    ]
+    // Says what is wrong before anything is written.
+    try await SettingQuestions.ask(fields, &values) { values in
+      do {
+        _ = try Automation(
+          name: name, Dictionary((kinds + values).map { ($0.key, $0.value) }) { $1 },
+          destinations: file.destinations.map(\.name))
+      } catch {
+        throw ValidationError("\(error)")
+      }
     }
+    values = kinds + values
     if action == .command { try Self.requireProgram(values) }
     let store = try home.createStore()
     try home.editSettings { [values, name] text in
