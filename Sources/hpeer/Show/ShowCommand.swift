@@ -24,8 +24,8 @@ struct Show: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeArguments
   @OptionGroup var options: QuestionOptions
-  @Option(help: "How many of each type; 0 for all.")
-  var limit = 20
+  @Option(help: "How many of each type, 0 for all; without it 20, and all as CSV.")
+  var limit: Int?
   @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false
   @Flag(help: "Print one table as CSV (RFC 4180), each sample in its own unit.")
@@ -36,7 +36,7 @@ struct Show: AsyncParsableCommand {
     try selection.requireOne()
     if spreadsheet.locale != nil, !csv { throw ValidationError("--locale goes with --csv.") }
     if json, csv { throw ValidationError("Give --json or --csv, not both.") }
-    if limit < 0 { throw ValidationError("--limit takes a number from 0.") }
+    if limit ?? 0 < 0 { throw ValidationError("--limit takes a number from 0.") }
   }
 
   private static let pageSize = 1000
@@ -44,7 +44,7 @@ struct Show: AsyncParsableCommand {
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
     let question = try await options.question(to: store)
-    if csv { try spreadsheet.print(CSVRows(columns: Self.columns)) }
+    if csv { try spreadsheet.print(CSVRows(columns: try columns())) }
     for (index, type) in try selection.types.enumerated() {
       // Programs that read lines get nothing but those.
       if !json, !csv, Console.capabilities.isTerminal(.output) {
@@ -55,9 +55,15 @@ struct Show: AsyncParsableCommand {
     }
   }
 
-  private static let columns = ["type", "start", "end", "value", "unit", "text", "source"]
+  /// The values of a blood pressure have columns of their own where only such samples are asked for.
+  private static let pressure = SampleType("HKCorrelationTypeIdentifierBloodPressure")
 
-  private func row(_ sample: Sample, members: [Sample], _ question: Question) -> [String?] {
+  private func columns() throws -> [String] {
+    let pressures = try selection.types == [Self.pressure] ? ["systolic", "diastolic"] : []
+    return ["type", "start", "end", "value", "unit", "text", "source"] + pressures
+  }
+
+  private func row(_ sample: Sample, members: [Sample], _ question: Question) throws -> [String?] {
     var (value, unit): (String?, String?) = (nil, nil)
     switch sample.payload {
     case .quantity(let quantity): (value, unit) = ("\(quantity.value)", quantity.unit)
@@ -67,10 +73,19 @@ struct Show: AsyncParsableCommand {
     return [
       sample.type.shortName, question.text(sample.start), question.text(sample.end), value, unit,
       value != nil && unit != nil ? nil : SampleText(isExact: true).of(sample, members: members), sample.source.name,
-    ]
+    ] + (try selection.types == [Self.pressure] ? pressures(members) : [])
+  }
+
+  private func pressures(_ members: [Sample]) -> [String?] {
+    ["Systolic", "Diastolic"].map { name in
+      let member = members.first { $0.type.rawValue == "HKQuantityTypeIdentifierBloodPressure" + name }
+      guard case .quantity(let quantity)? = member?.payload else { return nil }
+      return "\(quantity.value)"
+    }
   }
 
   private func print(_ type: SampleType, from store: HealthStore, _ question: Question) async throws {
+    let limit = limit ?? (csv ? 0 : 20)
     let wanted = limit == 0 ? Int.max : limit
     var offset = 0
     while offset < wanted {
@@ -81,7 +96,16 @@ struct Show: AsyncParsableCommand {
       offset += page.count
       if page.count < Self.pageSize { break }
     }
-    if offset == 0 { Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)) in this range.") }
+    if !json, !csv, offset == wanted, Console.capabilities.isTerminal(.output) {
+      let all = try await store.samples.count(of: type, in: question.range, from: question.sources)
+      if all > offset {
+        Console.say("… \(HumanFormat.count(all - offset, "earlier sample")); --limit 0 prints them.")
+      }
+    }
+    if offset == 0 {
+      Console.say("No sample of \(PlainText.escaped(type.shortName, limit: 100)) in this range.")
+      try await question.sayNewest(of: [type], in: store)
+    }
   }
 
   private func print(_ sample: Sample, from store: HealthStore, _ question: Question) async throws {
@@ -89,7 +113,7 @@ struct Show: AsyncParsableCommand {
     let members = try await store.members(of: sample)
     if csv {
       var rows = CSVRows()
-      rows.append(row(sample, members: members, question))
+      rows.append(try row(sample, members: members, question))
       return try spreadsheet.print(rows)
     }
     // What is true of the person has no time.
