@@ -43,7 +43,20 @@ struct SourceOptions: ParsableArguments {
 
   var isGiven: Bool { !names.isEmpty }
 
-  /// The names as the store has them, whatever their case here; `nil` where none was given. Throws where one of them has never
+  /// A name as it can be typed: devices are called Robin’s iPhone, with an apostrophe and spaces that no keyboard has.
+  private static func typed(_ name: String) -> String {
+    String(
+      name.lowercased().map { character in
+        switch character {
+        case "’", "‘", "ʼ", "`", "´": "'"
+        case "“", "”": "\""
+        case "\u{A0}", "\u{202F}": " "
+        default: character
+        }
+      })
+  }
+
+  /// The names as the store has them, whatever their case here, and with plain apostrophes; `nil` where none was given. Throws where one of them has never
   /// had a sample here: a name that is mistyped must not read like one without samples.
   func known(in store: HealthStore) async throws -> Set<String>? {
     guard let set else { return nil }
@@ -51,7 +64,7 @@ struct SourceOptions: ParsableArguments {
     var found: Set<String> = []
     var unknowns: [String] = []
     for name in set {
-      let alike = known.contains(name) ? [name] : known.filter { $0.lowercased() == name.lowercased() }
+      let alike = known.contains(name) ? [name] : known.filter { Self.typed($0) == Self.typed(name) }
       if alike.isEmpty { unknowns.append(name) }
       found.formUnion(alike)
     }
