@@ -40,9 +40,11 @@ struct UnpairCommand: AsyncParsableCommand {
     do {
       return try await registry.server(matching: name)
     } catch PeerRegistryError.notFound(let missing) {
-      guard let client = try? await registry.client(matching: name) else {
-        throw PeerRegistryError.notFound(missing)
+      let wanted = name.lowercased()
+      let client = try await registry.clients().first {
+        $0.name.lowercased() == wanted || $0.id.description.lowercased().hasPrefix(wanted)
       }
+      guard let client else { throw PeerRegistryError.notFound(missing) }
       let shown = PlainText.escaped(client.name, limit: 60)
       throw CommandFailure(
         .refused,
