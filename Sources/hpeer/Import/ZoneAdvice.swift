@@ -21,7 +21,15 @@ struct ZoneAdvice {
   }
 
   /// After a pull, of which only the samples themselves say anything.
-  init(store: HealthStore) { (self.store, date, offset, region) = (store, .now, nil, nil) }
+  init(pulledInto store: HealthStore) async throws {
+    var newest: Timestamp?
+    for type in try await store.samples.typeCounts().map(\.type) {
+      guard let last = try await store.samples.extent(of: type, in: Timestamp(microseconds: .min)..<Timestamp.now)
+      else { continue }
+      newest = max(newest ?? last.upperBound, last.upperBound)
+    }
+    (self.store, date, offset, region) = (store, newest ?? .now, nil, nil)
+  }
 
   /// Where countries have which zones (tzdata).
   private static let table = "/usr/share/zoneinfo/zone.tab"
