@@ -26,6 +26,19 @@ struct StrictOption: ParsableArguments {
   var readings: ReadingRule { strict ? .none : .all }
 }
 
+extension Question {
+  /// Says when there was something last, where the time that was asked about has nothing.
+  func sayNewest(of types: [SampleType], in store: HealthStore) async throws {
+    var newest: Timestamp?
+    for type in types {
+      guard let last = try await store.samples.extent(of: type)?.upperBound else { continue }
+      newest = max(newest ?? last, last)
+    }
+    guard let newest else { return Console.say("There is none at any time: `hpeer types` says what there is.") }
+    Console.say("The newest is of \(CalendarDay(zone.dayNumber(at: newest.seconds)).text).")
+  }
+}
+
 /// A part of a record, and how it is to be shown.
 struct Question {
   /// Whose days count, and in which all times are printed.

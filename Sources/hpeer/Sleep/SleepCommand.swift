@@ -48,8 +48,8 @@ struct SleepCommand: AsyncParsableCommand {
     if output.csv { return try output.spreadsheet.print(SleepTable(nights, zone).rows) }
     let presentation = SleepPresentation(
       nights: nights, before: all.filter { night in days.first.map { night.day < $0 } ?? false }, zone: zone)
-    if let by { return try presentation.print(by: by) }
-    try presentation.print(screen)
+    if let by { try presentation.print(by: by) } else { try presentation.print(screen) }
+    if nights.isEmpty { try await question.sayNewest(of: [SleepQuery.type], in: store) }
   }
 }
 

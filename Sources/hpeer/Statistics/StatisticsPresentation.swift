@@ -65,34 +65,64 @@ struct StatisticsPresentation {
 struct DayComparison {
   let type: SampleType
   let question: Question
+  /// Whether it stands alone, and says of what and of when it is.
+  var isAnswer = false
 
   /// Prints the mean of the days of a time, beside that of another where it has any.
   ///
   /// - Parameter before: the days compared with; `nil` for none.
   func print(_ now: Range<Timestamp>, before: Range<Timestamp>?, in store: HealthStore) async throws {
     let rollups = Rollups(of: store)
-    var days: [[Double]] = []
+    var (days, times): ([[Double]], [String]) = ([], [])
     var text = NumberText(unit: nil, aggregation: .discrete)
     for time in [now, before].compactMap(\.self) {
       let query = question.statistics(of: type, by: .day, from: time.lowerBound, to: time.upperBound)
       let statistics = question.unitsForPeople.statistics(try await query.run(on: rollups))
       text = NumberText(unit: statistics.unit, aggregation: statistics.aggregation)
       days.append(statistics.dailyValues(in: question.zone).sorted { $0.key < $1.key }.map(\.value))
+      times.append(Self.words(time, in: question.zone))
     }
     let comparison = PeriodComparison(days[0], before: days.count > 1 ? days[1] : [])
-    func words(_ period: PeriodComparison.Period) -> String {
-      "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
+    guard before != nil, isAnswer else { return try closing(comparison, text, hasBefore: before != nil) }
+    guard comparison.now.mean != nil || comparison.before.mean != nil else {
+      return Console.say(
+        "No whole day of \(PlainText.escaped(type.shortName, limit: 100)) from \(times[0]), nor from \(times[1]).")
     }
-    guard before != nil else {
-      return try Console.print(phrases: ["Mean of a whole day:", words(comparison.now)])
-    }
-    let share = comparison.share.map { share in
-      let percent = NumberText.rounded(share * 100, digits: 1)
-      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
+    let isSum = SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative
+    func words(_ period: PeriodComparison.Period, _ values: [Double]) -> String {
+      guard let mean = period.mean else { return "no whole day" }
+      let sum = isSum ? ", \(text.withUnit(values.reduce(0, +))) in all" : ""
+      return "\(text.withUnit(mean)) a day (\(HumanFormat.count(period.days, "whole day"))\(sum))"
     }
     try Console.print(
       phrases: [
-        "Mean of a whole day:", words(comparison.now), "before: \(words(comparison.before))", share,
+        "\(PlainText.escaped(type.shortName, limit: 100)), \(times[0]): \(words(comparison.now, days[0]))",
+        "\(times[1]): \(words(comparison.before, days[1]))", share(comparison),
       ].compactMap(\.self))
+  }
+
+  /// Below a table that says of what it is.
+  private func closing(_ comparison: PeriodComparison, _ text: NumberText, hasBefore: Bool) throws {
+    func words(_ period: PeriodComparison.Period) -> String {
+      "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
+    }
+    let before = hasBefore ? "before: \(words(comparison.before))" : nil
+    try Console.print(
+      phrases: ["Mean of a whole day:", words(comparison.now), before, hasBefore ? share(comparison) : nil]
+        .compactMap(\.self))
+  }
+
+  private func share(_ comparison: PeriodComparison) -> String? {
+    comparison.share.map { share in
+      let percent = NumberText.rounded(share * 100, digits: 1)
+      return "\(percent > 0 ? "+" : "")\(HumanFormat.number(percent)) %"
+    }
+  }
+
+  /// `2019-04-01 to 2019-04-30`.
+  private static func words(_ time: Range<Timestamp>, in zone: ZoneRules) -> String {
+    let first = CalendarDay(zone.dayNumber(at: time.lowerBound.seconds)).text
+    let last = CalendarDay(zone.dayNumber(at: max(time.lowerBound.seconds, time.upperBound.seconds - 1))).text
+    return first == last ? first : "\(first) to \(last)"
   }
 }

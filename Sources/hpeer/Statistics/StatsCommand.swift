@@ -95,6 +95,9 @@ struct Stats: AsyncParsableCommand {
       }
       if index > 0 { try Console.print("") }
       try StatisticsPresentation(statistics: statistics, zone: zone, screen: screen).print()
+      if statistics.values.isEmpty {
+        try await question.sayNewest(of: [type] + AppReadings.types(of: type), in: store)
+      }
       try await sayMean(of: statistics, store, question)
     }
   }
@@ -119,7 +122,8 @@ struct Stats: AsyncParsableCommand {
       throw ValidationError("Name the two periods to compare, such as `this month vs last month`.")
     }
     if try selection.types.count > 1 { try Console.print(PlainText.escaped(type.shortName, limit: 100)) }
-    try await DayComparison(type: type, question: question).print(start..<end, before: other, in: store)
+    try await DayComparison(type: type, question: question, isAnswer: true)
+      .print(start..<end, before: other, in: store)
   }
 }
 

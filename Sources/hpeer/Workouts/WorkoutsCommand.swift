@@ -35,6 +35,7 @@ struct Workouts: AsyncParsableCommand {
     }
     if output.csv { return try output.spreadsheet.print(WorkoutTable(workouts, question).rows) }
     try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(workouts, screen)
+    if workouts.isEmpty { try await question.sayNewest(of: [.workout], in: store) }
   }
 }
 
