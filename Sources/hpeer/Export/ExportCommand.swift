@@ -58,7 +58,9 @@ struct Export: AsyncParsableCommand {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
-  @Option(help: "The file to write, with --split the folder, or - for standard output (default).", completion: .file())
+  @Option(
+    name: [.short, .long], help: "The file to write, with --split the folder, or - for standard output (default).",
+    completion: .file())
   var output = "-"
   @Option(help: "Write a file for each of these, into the folder that --output names.")
   var split: Division?

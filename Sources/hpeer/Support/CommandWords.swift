@@ -133,7 +133,8 @@ enum CommandMeaning {
     "add": ["import"], "save": ["export", "backup"], "dump": ["export"], "csv": ["export"], "pdf": ["report"],
     "print": ["report", "show"], "doc": ["report"], "doctors": ["report"], "night": ["sleep"], "nights": ["sleep"],
     "ecg": ["show ecg"], "schedule": ["automation"], "cron": ["automation"], "timezone": ["zone"], "tz": ["zone"],
-    "unit": ["units"], "version": ["--version"], "unshare": ["peers"], "block": ["peers"], "daemon": ["service"],
+    "unit": ["units"], "version": ["--version"], "unshare": ["revoke NAME", "lock"], "block": ["peers"],
+    "daemon": ["service"],
     "install": ["service install"], "grafana": ["export --format sqlite"], "undo": ["import --undo"],
   ]
 
