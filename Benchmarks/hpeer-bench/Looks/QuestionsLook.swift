@@ -3,7 +3,7 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What is asked of a few days in the middle of a record, beside the same of a record a fifth as long.
+/// Compares questions about a few days in the middle of a record with the same in a record a fifth as long.
 struct QuestionsLook {
   private let bench: Bench
 

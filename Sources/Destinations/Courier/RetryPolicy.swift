@@ -34,14 +34,14 @@ struct RefusalBudget {
 
   private struct Refusals {
     var count = 0
-    /// What was said of the last one.
+    /// The reason given for the last one.
     var reason = ""
   }
 
   private var refusals: [SampleType: Refusals] = [:]
   private var hasTaken = false
 
-  /// What of a part is still to be sent, and what counts as refused without that.
+  /// Splits a batch into the changes still to be sent and those that count as refused without being sent.
   func divided(_ batch: DeliveryBatch) -> (open: DeliveryBatch, refused: [RefusedSample]) {
     var (open, refused): (DeliveryBatch, [RefusedSample]) = (batch, [])
     if hasTaken { return (open, refused) }

@@ -99,7 +99,8 @@ struct FHIREntries: Sendable {
     type.rawValue.utf8.starts(with: "HKClinicalTypeIdentifier".utf8) ? "DocumentReference" : "Observation"
   }
 
-  /// Of this patient: two machines that send one record make two patients, and each has resources of its own.
+  /// The search parameters of a patient's resource: two machines that send one record make two patients, and each has
+  /// resources of its own.
   ///
   /// - Returns: escaped as a query has it.
   private static func condition(_ uuid: UUID, of subject: String) -> String {

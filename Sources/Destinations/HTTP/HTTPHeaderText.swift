@@ -26,7 +26,7 @@ enum HTTPHeaderText {
 
 /// The header `Retry-After`: seconds, or an HTTP date in any of its three forms (RFC 9110, sections 10.2.3 and 5.6.7).
 enum RetryAfter {
-  /// In seconds: nobody means more than a year.
+  /// The longest wait in seconds, a year: what asks for more is mistaken.
   private static let longest = 366 * 86_400
   /// In bytes: the longest date has 33.
   private static let longestText = 64
@@ -67,7 +67,7 @@ enum RetryAfter {
     return Timestamp(iso8601: String(format: "%04d-%02d-%02dT%@Z", year, month + 1, day, words[3]))
   }
 
-  /// Of two digits, the year that is at most 50 years ahead (RFC 9110, section 5.6.7).
+  /// The year of a date: two digits mean the one that is at most 50 years ahead (RFC 9110, section 5.6.7).
   private static func year(_ text: String, now: Date) -> Int? {
     guard let year = number(text, digits: 2...4) else { return nil }
     if text.utf8.count == 4 { return year }

@@ -165,10 +165,10 @@ struct HoursByDay: Sendable {
     }
   }
 
-  /// Those that have any.
+  /// The days that have hours, counted from 1970.
   var days: Set<Int> { Set(ranges.keys) }
 
-  /// Of one day, perhaps none.
+  /// The hours of one day; empty where it has none.
   subscript(day: Int) -> ArraySlice<HistoryHour> { ranges[day].map { hours[$0] } ?? [] }
 
   /// Without all other days.
