@@ -43,15 +43,8 @@ struct DownloadedFile {
     deinit { close(descriptor) }
 
     func write(_ bytes: [UInt8]) throws(SystemError) {
-      var written = 0
-      while written < bytes.count {
-        let count = bytes.withUnsafeBytes {
-          Glibc.write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written)
-        }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { throw SystemError("write", path, code: errno) }
-        written += count
-      }
+      let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
+      guard code == 0 else { throw SystemError("write", path, code: code) }
     }
   }
 }
