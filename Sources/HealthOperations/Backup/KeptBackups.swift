@@ -72,9 +72,10 @@ public struct KeptBackups: Hashable, Sendable {
     guard case .text(let text) = await onThread({ _ in FileContents(path: passphraseFile) }) else {
       throw KeptBackupFailure.noPassphraseFile(passphraseFile)
     }
-    let line = text.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard !line.isEmpty else { throw KeptBackupFailure.noPassphrase(file: passphraseFile) }
-    return [.passphrase(String(decoding: line, as: UTF8.self))]
+    guard let passphrase = PassphraseFile.passphrase(in: text) else {
+      throw KeptBackupFailure.noPassphrase(file: passphraseFile)
+    }
+    return [.passphrase(passphrase)]
   }
 
   /// - Parameter newest: stays, whatever clock the others were named by.

@@ -41,14 +41,13 @@ struct BackupKeyOptions: ParsableArguments {
 }
 
 enum BackupSecrets {
-  /// The first line of a file.
+  /// The first line of the file at `path`.
   static func passphrase(in path: String) throws -> String {
-    let line = try text(of: path).utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard !line.isEmpty else {
+    guard let passphrase = PassphraseFile.passphrase(in: try text(of: path)) else {
       throw CommandFailure(
         .usage, "\(PlainText.escaped(path, limit: 4_096)) has no passphrase: its first line must be one.")
     }
-    return String(decoding: line, as: UTF8.self)
+    return passphrase
   }
 
   /// Asks for a new passphrase, twice.
