@@ -80,12 +80,10 @@ enum MulticastQuery {
     request.imr_address.s_addr = interface.address?.value.bigEndian ?? 0
     let size = socklen_t(MemoryLayout<ip_mreqn>.size)
     var hops: Int32 = 255
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = interface.address?.value.bigEndian ?? 0
+    let address = SocketAddress(interface.address ?? IPv4Address(value: 0))
     guard setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_IF, &request, size) == 0,
       setsockopt(descriptor, Int32(IPPROTO_IP), IP_MULTICAST_TTL, &hops, 4) == 0,
-      withAddress(&address, { bind(descriptor, $0, $1) }) == 0
+      address.withPointer({ bind(descriptor, $0, $1) }) == 0
     else {
       let code = errno
       close(descriptor)
@@ -96,34 +94,20 @@ enum MulticastQuery {
   }
 
   private static func send(_ message: [UInt8], through descriptor: Int32) -> Bool {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = group.bigEndian
-    return withAddress(&address) { sendto(descriptor, message, message.count, 0, $0, $1) } == message.count
+    let address = SocketAddress(IPv4Address(value: group), port: port)
+    return address.withPointer { sendto(descriptor, message, message.count, 0, $0, $1) } == message.count
   }
 
   private static func receive(from descriptor: Int32, identifier: UInt16) -> IPv4Address? {
     var buffer = [UInt8](repeating: 0, count: 9000)
     let capacity = buffer.count
-    var sender = sockaddr_in()
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let count = withUnsafeMutablePointer(to: &sender) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        recvfrom(descriptor, &buffer, capacity, Int32(MSG_DONTWAIT), $0, &size)
-      }
+    var sender = SocketAddress()
+    let count = sender.withMutablePointer {
+      recvfrom(descriptor, &buffer, capacity, Int32(MSG_DONTWAIT), $0, $1)
     }
-    guard count > 0, UInt16(bigEndian: sender.sin_port) == port,
+    guard count > 0, sender.port == port,
       isAnswer(buffer[..<count], identifier: identifier)
     else { return nil }
-    return IPv4Address(value: UInt32(bigEndian: sender.sin_addr.s_addr))
-  }
-
-  private static func withAddress<Value>(
-    _ address: inout sockaddr_in, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Value
-  ) -> Value {
-    withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
-    }
+    return sender.address
   }
 }

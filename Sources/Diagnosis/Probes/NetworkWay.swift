@@ -16,20 +16,11 @@ enum NetworkWay: Hashable, Sendable {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .unknown }
     defer { close(descriptor) }
-    var target = sockaddr_in()
-    target.sin_family = sa_family_t(AF_INET)
-    target.sin_port = UInt16(9).bigEndian
-    target.sin_addr.s_addr = address.value.bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isConnected = withUnsafePointer(to: &target) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) == 0 }
+    guard SocketAddress(address, port: 9).withPointer({ connect(descriptor, $0, $1) }) == 0 else {
+      return [ENETUNREACH, EHOSTUNREACH].contains(errno) ? .none : .unknown
     }
-    guard isConnected else { return [ENETUNREACH, EHOSTUNREACH].contains(errno) ? .none : .unknown }
-    var own = sockaddr_in()
-    let isKnown = withUnsafeMutablePointer(to: &own) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) == 0 }
-    }
-    return isKnown ? .from(IPv4Address(value: UInt32(bigEndian: own.sin_addr.s_addr))) : .unknown
+    var own = SocketAddress()
+    return own.withMutablePointer({ getsockname(descriptor, $0, $1) }) == 0 ? .from(own.address) : .unknown
   }
 }
 
