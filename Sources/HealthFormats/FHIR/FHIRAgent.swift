@@ -127,27 +127,3 @@ enum FHIRAgent {
     bytes.append(quoted: text)
   }
 }
-
-/// Looking into resources.
-extension JSONValue {
-  subscript(name: String) -> JSONValue? {
-    if case .object(let members) = self { members[name] } else { nil }
-  }
-
-  /// Of an array; none of anything else.
-  var elements: [JSONValue] {
-    if case .array(let elements) = self { elements } else { [] }
-  }
-
-  var text: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
-
-  var double: Double? {
-    switch self {
-    case .integer(let integer): Double(integer)
-    case .number(let number): number
-    default: nil
-    }
-  }
-}

@@ -34,8 +34,8 @@ struct AutoExportObject {
   ]
 
   private init?(stateOfMind members: [String: JSONValue]) {
-    guard Set(members.keys).isSubset(of: Self.mindMembers), Self.text(members["id"]).flatMap(UUID.init) != nil,
-      Self.text(members["kind"]) != nil, let valence = Self.number(members["valence"]), (-1...1).contains(valence)
+    guard Set(members.keys).isSubset(of: Self.mindMembers), members["id"]?.text.flatMap(UUID.init) != nil,
+      members["kind"]?.text != nil, let valence = Self.number(members["valence"]), (-1...1).contains(valence)
     else { return nil }
     self.init(
       SampleType("HKDataTypeStateOfMind"),
@@ -49,9 +49,9 @@ struct AutoExportObject {
 
   private init?(dose members: [String: JSONValue]) {
     // Without an identity, a dose that was taken since is another than the one that was planned.
-    guard Set(members.keys).isSubset(of: Self.doseMembers), Self.text(members["id"]).flatMap(UUID.init) != nil,
-      Self.text(members["displayText"])?.isEmpty == false,
-      Self.text(members["status"])?.isEmpty == false
+    guard Set(members.keys).isSubset(of: Self.doseMembers), members["id"]?.text.flatMap(UUID.init) != nil,
+      members["displayText"]?.text?.isEmpty == false,
+      members["status"]?.text?.isEmpty == false
     else { return nil }
     self.init(
       SampleType("HKMedicationDoseEventTypeIdentifierMedicationDoseEvent"),
@@ -68,8 +68,8 @@ struct AutoExportObject {
 
   private init?(symptom members: [String: JSONValue]) {
     guard Set(members.keys).isSubset(of: Self.symptomMembers),
-      let type = Self.text(members["name"]).flatMap(Self.symptom),
-      let value = Self.text(members["severity"]).flatMap({ LocalisedSeverities.value($0, of: type) })
+      let type = members["name"]?.text.flatMap(Self.symptom),
+      let value = members["severity"]?.text.flatMap({ LocalisedSeverities.value($0, of: type) })
     else { return nil }
     self.init(type, .category(CategoryValue(value: value)))
     if members["userEntered"] == .bool(true) { metadata["HKWasUserEntered"] = "1" }
@@ -107,7 +107,7 @@ struct AutoExportObject {
       guard case .object(let point) = measurement, let voltage = Self.number(point["voltage"]) else { return nil }
       // Seconds since 1970; a date in words has no fractions, and says nothing of the order.
       points.append((Self.number(point["date"]) ?? points.last?.date ?? 0, voltage))
-      units.insert(Self.text(point["units"]) ?? "")
+      units.insert(point["units"]?.text ?? "")
     }
     let voltages = points.enumerated().sorted { ($0.element.date, $0.offset) < ($1.element.date, $1.offset) }
       .map(\.element.voltage)
@@ -116,10 +116,10 @@ struct AutoExportObject {
       SampleType("HKDataTypeIdentifierElectrocardiogram"),
       .electrocardiogram(
         Electrocardiogram(
-          classification: Self.text(members["classification"]),
+          classification: members["classification"]?.text,
           averageHeartRate: Self.number(members["averageHeartRate"]),
           samplingFrequency: frequency, unit: unit.isEmpty ? nil : unit, voltages: voltages)))
-    if let severity = Self.text(members["severity"]) { metadata["hae.severity"] = .string(severity) }
+    if let severity = members["severity"]?.text { metadata["hae.severity"] = .string(severity) }
     // As an export has it, whose file tells no end: else the two would not be one.
     let length = Double(voltages.count) / frequency * 1_000_000
     let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(length.rounded()))
@@ -129,15 +129,7 @@ struct AutoExportObject {
   // MARK: Members
 
   private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let integer)?: Double(integer)
-    case .number(let number)? where number.isFinite: number
-    default: nil
-    }
-  }
-
-  private static func text(_ value: JSONValue?) -> String? {
-    if case .string(let text)? = value { text } else { nil }
+    value?.double.flatMap { $0.isFinite ? $0 : nil }
   }
 }
 
@@ -166,7 +158,7 @@ enum LocalisedSeverities {
       "Matig", "Måttlig", "中程度", "中等度", "보통", "중간", "중등도", "中等", "中度",
     ],
     4: [
-      "Severe", "Schwer", "Stark", "Grave", "Intenso", "Severo", "Sévère", "Forte", "Grave", "Ernstig", "Hevig", "Svår",
+      "Severe", "Schwer", "Stark", "Grave", "Intenso", "Severo", "Sévère", "Forte", "Ernstig", "Hevig", "Svår",
       "重度", "重い", "심함", "심각함", "중증", "严重", "嚴重",
     ],
   ]

@@ -15,7 +15,7 @@ extension AutoExportReader {
     if hasSwappedUnits(members) {
       collector.report.remarks.add("workout whose energy has the units of another (kJ and kcal swapped)", line: line)
     }
-    if let id = Self.text(members["id"]).flatMap(UUID.init(uuidString:)) {
+    if let id = members["id"]?.text.flatMap(UUID.init(uuidString:)) {
       try collector.add(
         Sample(
           uuid: id, type: .workout, start: start, end: end, source: source, metadata: workoutMetadata(members),
@@ -28,8 +28,8 @@ extension AutoExportReader {
   }
 
   private func workout(_ members: [String: JSONValue], start: Timestamp, end: Timestamp) -> Workout {
-    var workout = Workout(activityType: Self.activityType(Self.text(members["name"]) ?? ""))
-    workout.duration = Self.number(members["duration"])
+    var workout = Workout(activityType: Self.activityType(members["name"]?.text ?? ""))
+    workout.duration = members["duration"]?.double
     let energy = Self.quantity(members["activeEnergyBurned"]).map { energy in
       hasSwappedUnits(members) ? Quantity(energy.value, seriesEnergy(members)?.unit ?? energy.unit) : energy
     }
@@ -52,7 +52,7 @@ extension AutoExportReader {
   private func workoutMetadata(_ members: [String: JSONValue]) -> Metadata {
     var metadata: Metadata = [:]
     if case .bool(let isIndoor)? = members["isIndoor"] { metadata["HKIndoorWorkout"] = .bool(isIndoor) }
-    for key in ["name", "location"] { metadata["hae.\(key)"] = Self.text(members[key]).map { .string($0) } }
+    for key in ["name", "location"] { metadata["hae.\(key)"] = members[key]?.text.map { .string($0) } }
     return metadata
   }
 
@@ -88,20 +88,12 @@ extension AutoExportReader {
 
   // MARK: Members
 
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let integer)?: Double(integer)
-    case .number(let number)?: number
-    default: nil
-    }
-  }
-
   /// `{qty, units}`.
   private static func quantity(_ value: JSONValue?) -> Quantity? {
-    guard case .object(let members)? = value, let number = number(members["qty"]) else { return nil }
-    return Quantity(number, text(members["units"]) ?? "")
+    guard case .object(let members)? = value, let number = members["qty"]?.double else { return nil }
+    return Quantity(number, members["units"]?.text ?? "")
   }
 
   /// `{qty, units}` or a bare number, in beats per minute.
-  private static func rate(_ value: JSONValue?) -> Double? { number(value) ?? quantity(value)?.value }
+  private static func rate(_ value: JSONValue?) -> Double? { value?.double ?? quantity(value)?.value }
 }

@@ -100,7 +100,7 @@ struct AutoExportReader: AutoExportVisitor {
       return collector.report.skipped.add("\(list): an element without a readable date", line: line)
     }
     let end = date(members[last], line) ?? start
-    let id = Self.text(members["id"]).flatMap(UUID.init(uuidString:))
+    let id = members["id"]?.text.flatMap(UUID.init(uuidString:))
     let source = Self.source(&members, ["source"])
     func add(_ sample: Sample, id: UUID?) throws {
       var sample = sample
@@ -157,19 +157,14 @@ struct AutoExportReader: AutoExportVisitor {
   }
 
   mutating func date(_ value: JSONValue?, _ line: () -> Int) -> Timestamp? {
-    guard let text = Self.text(value), let date = AutoExportDate(text) else { return nil }
+    guard let text = value?.text, let date = AutoExportDate(text) else { return nil }
     if !date.hasOffset { collector.report.remarks.add("date without an offset", line: line) }
     return date.instant
   }
 
-  static func text(_ value: JSONValue?) -> String? {
-    guard case .string(let text)? = value else { return nil }
-    return text
-  }
-
   /// Takes the sources out of the members. `Watch|iPhone` and `iPhone|Watch` are one: the app has no order.
   private static func source(_ members: inout [String: JSONValue], _ keys: [String]) -> Source {
-    let names = keys.compactMap { text(members.removeValue(forKey: $0)) }
+    let names = keys.compactMap { members.removeValue(forKey: $0)?.text }
       .flatMap { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }.filter { !$0.isEmpty }
     let sorted = Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     return Source(name: sorted.isEmpty ? appName : sorted.joined(separator: "|"))

@@ -34,7 +34,7 @@ struct DailySummaries: InboxFormat {
       return collector.report.skipped.add("P247: a day without a readable date and time zone", line: line)
     }
     // A phone's clock that is ahead must not keep later readings out.
-    let synchronised = text(members["device_sync_timestamp"]).flatMap { Timestamp(iso8601: $0) }
+    let synchronised = members["device_sync_timestamp"]?.text.flatMap { Timestamp(iso8601: $0) }
     let created = min(synchronised ?? now, now)
     func add(_ key: String, _ source: String?, _ span: (Timestamp, Timestamp), _ metadata: Metadata, _ payload: Payload)
       throws
@@ -47,7 +47,7 @@ struct DailySummaries: InboxFormat {
     }
     if case .object(let metrics)? = members["metrics"] {
       for (key, value) in metrics.sorted(by: { $0.key < $1.key }) where value != .null {
-        guard let value = number(value), (1...longestKey).contains(key.utf8.count) else {
+        guard let value = value.double, (1...longestKey).contains(key.utf8.count) else {
           collector.report.skipped.add("P247: a number of a day that is none", line: line)
           continue
         }
@@ -57,22 +57,22 @@ struct DailySummaries: InboxFormat {
       }
     }
     if case .object(let sleep)? = members["sleep"], sleep.contains(where: { $0.value != .null }) {
-      let source = text(sleep["source"])
+      let source = sleep["source"]?.text
       try add(
         "sleep", source, (start, end), ["hpeer.aggregation": .string("night")], .foreign(payloadKind, .object(sleep)))
     }
     if case .array(let workouts)? = members["workouts"] {
       for workout in workouts {
         guard case .object(let members) = workout,
-          let start = text(members["start"]).flatMap({ Timestamp(iso8601: $0) })
+          let start = members["start"]?.text.flatMap({ Timestamp(iso8601: $0) })
         else {
           collector.report.skipped.add("P247: a workout without a readable start", line: line)
           continue
         }
-        let seconds = min(max(number(members["duration_seconds"]) ?? 0, 0), 366 * 86_400)
+        let seconds = min(max(members["duration_seconds"]?.double ?? 0, 0), 366 * 86_400)
         let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(seconds * 1_000_000))
         try add(
-          "workout", text(members["source"]), (start, isTooLate ? start : Timestamp(microseconds: end)), [:],
+          "workout", members["source"]?.text, (start, isTooLate ? start : Timestamp(microseconds: end)), [:],
           .foreign(payloadKind, .object(members)))
       }
     }
@@ -80,8 +80,8 @@ struct DailySummaries: InboxFormat {
 
   /// Local midnight to the next, which on some days are not 24 hours apart.
   private static func bounds(_ members: [String: JSONValue]) -> (Timestamp, Timestamp)? {
-    guard let date = text(members["date"]), date.utf8.count == 10, let noon = Timestamp(iso8601: date + "T12:00:00Z"),
-      let name = text(members["timezone"]), name.utf8.count <= 64, let zone = TimeZone(identifier: name)
+    guard let date = members["date"]?.text, date.utf8.count == 10, let noon = Timestamp(iso8601: date + "T12:00:00Z"),
+      let name = members["timezone"]?.text, name.utf8.count <= 64, let zone = TimeZone(identifier: name)
     else { return nil }
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = zone
@@ -94,17 +94,5 @@ struct DailySummaries: InboxFormat {
       Timestamp(seconds: Int64(span.start.timeIntervalSince1970)),
       Timestamp(seconds: Int64(span.end.timeIntervalSince1970))
     )
-  }
-
-  private static func text(_ value: JSONValue?) -> String? {
-    if case .string(let text)? = value { text } else { nil }
-  }
-
-  private static func number(_ value: JSONValue?) -> Double? {
-    switch value {
-    case .integer(let integer): Double(integer)
-    case .number(let number): number
-    default: nil
-    }
   }
 }
