@@ -57,6 +57,7 @@ public final class HealthStore: Sendable {
   let space: (@Sendable (String) -> DiskSpace?)?
   /// Room for audit events on a full disk; `nil` where the disk is not looked at.
   let reserve: RoomReserve?
+  private let clock: @Sendable () -> Timestamp
 
   /// Opens the store in `directory`, making both where `create` allows it.
   ///
@@ -66,12 +67,15 @@ public final class HealthStore: Sendable {
   ///     that process is, where it can be seen. Called on whatever thread writes.
   ///   - space: says how much room there is on the disk of a path, such as `DiskSpace.init(path:)`: changes are not written
   ///     then where that is little (``requireRoom()``).
+  ///   - clock: returns the time of this machine's clock, by which statements and deletions are dated.
   public init(
     directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout,
     whileLocked: (@Sendable (_ holder: String?) -> Void)? = nil,
-    space: (@Sendable (String) -> DiskSpace?)? = nil
+    space: (@Sendable (String) -> DiskSpace?)? = nil,
+    clock: @escaping @Sendable () -> Timestamp = { .now }
   ) throws(StoreError) {
     self.space = space
+    self.clock = clock
     let directory = HomeDirectory.resolved(directory)
     reserve = space == nil ? nil : RoomReserve(directory: directory)
     let path = Self.path(in: directory)
@@ -123,6 +127,7 @@ public final class HealthStore: Sendable {
     self.directory = directory
     patience = LockPatience(limit: Self.busyTimeout) {}
     (space, reserve, presence, inode) = (nil, nil, nil, nil)
+    clock = { .now }
     do {
       try SQLiteFile(path).requireNoLinks()
       if SQLiteFile(path).isEmpty, !SQLiteFile(path).hasLog { throw StoreError.missing(path: path) }
@@ -153,6 +158,9 @@ public final class HealthStore: Sendable {
     let file = SQLiteFile(path(in: directory))
     return file.isEmpty || file.isWritable
   }
+
+  /// The time of this machine's clock.
+  var now: Timestamp { clock() }
 
   /// Whether it was opened by ``init(readOnlyIn:)``.
   public var isReadOnly: Bool { pool.configuration.readonly }

@@ -62,7 +62,7 @@ extension HealthStore.Imports {
     try await store.write { db in
       try db.execute(
         sql: "UPDATE import SET finished = ?, digest = ?, isComplete = ?, isSnapshot = ? WHERE id = ?",
-        arguments: [Timestamp.now.microseconds, digest, isComplete, isSnapshot, id])
+        arguments: [store.now.microseconds, digest, isComplete, isSnapshot, id])
     }
   }
 

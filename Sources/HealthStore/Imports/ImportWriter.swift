@@ -29,7 +29,7 @@ public final class ImportWriter {
   private let lock: ImportLock
   private let name: String
   private let exported: Timestamp?
-  private let started = Timestamp.now
+  private let started: Timestamp
   private var undo: UndoJournal?
   private let road: SampleRoad
   /// `nil` only while a transaction has it, and after one that failed.
@@ -101,7 +101,8 @@ public final class ImportWriter {
     lock = try ImportLock(shared: store.directory, isCancelled: isCancelled)
     let person = file.person.map { store.hash(of: $0) }
     let confirmed = file.confirmed.map { store.hash(of: $0) }
-    let started = started
+    let started = store.now
+    self.started = started
     (id, trail, undo) = try store.writeBlocking(isCancelled) { db -> (Int64, ImportTrail?, UndoJournal?) in
       guard isExport || confirmed != nil else { return (0, nil, nil) }
       try db.execute(
@@ -269,7 +270,7 @@ public final class ImportWriter {
     readings: [Sample], _ undo: UndoJournal, _ db: Database, _ body: (Database, inout SampleWriter) throws -> Void
   ) throws -> WriteSummary {
     var writer = try SampleWriter(
-      db, epochs: store.epochs, trail: trail.take(), undo: undo, road: road, said: exported)
+      db, epochs: store.epochs, now: store.now, trail: trail.take(), undo: undo, road: road, said: exported)
     writer.isWhole = isWhole
     try body(db, &writer)
     try writer.finish()
@@ -285,7 +286,7 @@ public final class ImportWriter {
     of types: Set<SampleType>, _ names: inout TypeNames, _ db: Database, _ body: (Tombstone) -> Void
   ) throws {
     guard let trail else { return }
-    let now = Timestamp.now
+    let now = store.now
     var sources = StoredDictionary.sourceNames
     let statement = try db.cachedStatement(
       sql: "SELECT type, start, uuid, duration, source, road, value, unit, statement FROM sample WHERE change = ?")

@@ -39,7 +39,7 @@ extension HealthStore.Samples {
     while true {
       let (deleted, shown) = try await store.write { [store] db -> (Int, Int) in
         guard let id = try type.id(in: db) else { return (0, 0) }
-        let now = Timestamp.now
+        let now = store.now
         var deletions = CodedChanges(types: [type])
         var shown = 0
         var dictionary = StoredDictionary<Source>.all
@@ -70,7 +70,7 @@ extension HealthStore.Samples {
         }
         guard !deletions.isEmpty else { return (0, 0) }
         deletions.sources = dictionary.values
-        var writer = try SampleWriter(db, epochs: store.epochs)
+        var writer = try SampleWriter(db, epochs: store.epochs, now: now)
         try writer.write(try BareCopies(db).adding(to: deletions))
         try writer.finish()
         if let event { try AuditChain.append(event(shown), db) }

@@ -22,7 +22,7 @@ extension HealthStore {
     readings: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown, sender: String = "", db: Database
   ) throws -> WriteSummary {
     var writer = ReadingWriter(
-      try SampleWriter(db, epochs: epochs, undo: undo, road: road), sender: sender, now: .now, db)
+      try SampleWriter(db, epochs: epochs, now: now, undo: undo, road: road), sender: sender, db)
     for sample in readings { try writer.add(sample) }
     return try writer.finish()
   }
@@ -36,7 +36,6 @@ private struct ReadingWriter {
   private let db: Database
   private var writer: SampleWriter
   private let sender: String
-  private let now: Timestamp
   private var deletions: DeletedSamples
   private var waiting = ChangeCoder()
   /// The identities of what waits to be written: what the store has of them is known only after that.
@@ -44,8 +43,8 @@ private struct ReadingWriter {
   private var unchanged: [SampleType: Int] = [:]
   private var refused: [SampleType: Int] = [:]
 
-  init(_ writer: SampleWriter, sender: String, now: Timestamp, _ db: Database) {
-    (self.db, self.writer, self.sender, self.now) = (db, writer, sender, now)
+  init(_ writer: SampleWriter, sender: String, _ db: Database) {
+    (self.db, self.writer, self.sender) = (db, writer, sender)
     deletions = DeletedSamples(db)
   }
 
@@ -94,9 +93,10 @@ private struct ReadingWriter {
 
   /// When the reading was said, as it counts here.
   private func time(of reading: Sample, known: Timestamp?) -> Timestamp? {
-    func isAhead(_ time: Timestamp) -> Bool { time.microseconds > now.microseconds + Self.maximumLead }
+    func isAhead(_ time: Timestamp) -> Bool { time.microseconds > writer.now.microseconds + Self.maximumLead }
     guard [reading.created, known].compactMap(\.self).contains(where: isAhead) else { return reading.created }
-    return max(now, known.map { Timestamp(microseconds: max($0.microseconds, $0.microseconds &+ 1)) } ?? now)
+    let next = known.map { Timestamp(microseconds: max($0.microseconds, $0.microseconds &+ 1)) }
+    return max(writer.now, next ?? writer.now)
   }
 
   private func held(_ reading: Sample) throws -> (sample: Sample, change: Int64)? {

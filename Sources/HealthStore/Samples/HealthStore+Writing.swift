@@ -72,7 +72,7 @@ extension HealthStore {
   }
 
   private func apply(_ batches: [CodedChanges], db: Database) throws -> WriteSummary {
-    var writer = try SampleWriter(db, epochs: epochs)
+    var writer = try SampleWriter(db, epochs: epochs, now: now)
     for changes in batches { try writer.write(changes) }
     try writer.finish()
     return writer.summary

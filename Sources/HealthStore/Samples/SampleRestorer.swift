@@ -75,7 +75,7 @@ public final class SampleRestorer {
     return try store.writeBlocking(isCancelled) { db in
       let trail = self.isExport ? try ImportTrail(db) : nil
       var writer = try SampleWriter(
-        db, epochs: self.store.epochs, trail: trail, road: self.isExport ? .appleExport : .file)
+        db, epochs: self.store.epochs, now: self.store.now, trail: trail, road: self.isExport ? .appleExport : .file)
       for candidates in try self.candidates(changes, twins, db) { try writer.write(candidates) }
       try writer.finish()
       if let event {

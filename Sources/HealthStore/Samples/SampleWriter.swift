@@ -37,6 +37,8 @@ struct SampleWriter {
   var trail: ImportTrail?
   let undo: UndoJournal?
   var states: KeyStates
+  /// The time of this machine's clock.
+  let now: Timestamp
   /// When what is written was said, if that is known: the date of the export.
   let said: Timestamp?
   /// Whether the file that is written is whole, as far as that is known.
@@ -46,16 +48,18 @@ struct SampleWriter {
   private(set) var summary = WriteSummary()
 
   /// - Parameters:
+  ///   - now: the time of this machine's clock.
   ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
   ///   - undo: of the import that writes.
   ///   - road: of the samples that do not say theirs.
   ///   - said: the date of the export.
   ///   - ownChanges: of the one who sends, where copies of what others brought may say more of it, but nothing else.
   init(
-    _ db: Database, epochs: EpochKeeper, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
+    _ db: Database, epochs: EpochKeeper, now: Timestamp, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
     road: SampleRoad = .unknown, said: Timestamp? = nil, ownChanges: SentChanges? = nil
   ) throws {
     self.db = db
+    self.now = now
     self.said = said
     self.ownChanges = ownChanges
     self.epochs = epochs

@@ -32,7 +32,7 @@ extension HealthStore {
       if try Self.isCrowded(batches, readings, crowd, db) { return nil }
       let before = try Schema.counter(db)
       let sent = try sender.map { try SentChanges.read($0, db) }
-      var writer = try SampleWriter(db, epochs: epochs, road: road, ownChanges: sent)
+      var writer = try SampleWriter(db, epochs: epochs, now: now, road: road, ownChanges: sent)
       for changes in batches { try writer.write(changes) }
       try writer.finish()
       if let sender { try SentChanges.note(sender, after: before, limit: Self.rememberedRuns, db) }

@@ -80,7 +80,6 @@ extension SampleWriter {
 
   /// When a statement was said, as it counts here.
   private func time(after known: KeyStatement.Stamp?) -> Timestamp {
-    let now = Timestamp.now
     func isAhead(_ time: Timestamp) -> Bool { time.microseconds > now.microseconds + Self.maximumLead }
     let times = [said, known?.said].compactMap(\.self)
     if let said, !times.contains(where: isAhead) { return said }

@@ -6,6 +6,7 @@ import HealthFormats
 import HealthModel
 import PeerServer
 import PeerTrust
+import Synchronization
 import TestSupport
 
 @testable import HealthOperations
@@ -20,6 +21,7 @@ final class RecordFleet {
   private struct Machine {
     let home: TestHome
     let registry: PeerRegistry
+    let clock = Clock()
     var store: HealthStore
     var inbox: InboxReceiver
     /// Up to where each other machine has been read.
@@ -32,10 +34,21 @@ final class RecordFleet {
       let positions: [Int: (anchor: Anchor, epoch: Epoch)]
     }
 
+    /// A clock that is so many hours wrong.
+    final class Clock: Sendable {
+      private let hours = Mutex<Int64>(0)
+
+      func set(_ hours: Int64) { self.hours.withLock { $0 = hours } }
+
+      func now() -> Timestamp {
+        Timestamp(microseconds: Timestamp.now.microseconds + hours.withLock { $0 } * 3_600_000_000)
+      }
+    }
+
     init(senders: Set<String>) async throws {
       home = try TestHome()
       registry = try await home.home.openRegistry()
-      store = home.store
+      store = try HealthStore(directory: home.store.directory, create: false, clock: clock.now)
       inbox = InboxReceiver(store: store, registry: registry)
       for sender in senders {
         try await registry.addInboxSender(sender, secret: .random(), types: nil, person: Person())
@@ -54,7 +67,7 @@ final class RecordFleet {
       let directory = try TemporaryDirectory(inMemory: true)
       try FileManager.default.copyItem(
         atPath: saved.directory.path(HealthStore.fileName), toPath: directory.path(HealthStore.fileName))
-      store = try HealthStore(directory: directory.path, create: false)
+      store = try HealthStore(directory: directory.path, create: false, clock: clock.now)
       inbox = InboxReceiver(store: store, registry: registry)
       positions = saved.positions
       restored = directory
@@ -145,6 +158,8 @@ final class RecordFleet {
     case .saves(let machine): try machines[machine].save()
     case .restores(let machine):
       try await restore(machine)
+    case .watches(let machine, let export): try await watch(machine, export)
+    case .setsClock(let machine, let hours): machines[machine].clock.set(hours)
     case .hasNoRoom(let step, let machine, let pages): try await runWithoutRoom(step, machine, pages)
     }
   }
@@ -208,6 +223,35 @@ final class RecordFleet {
     if options.isSnapshot {
       // What the phone has not any more is deleted; what apps said of it may stay.
       unknown.formUnion(before.subtracting(try await shown(machine)))
+    }
+    if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
+  }
+
+  /// Imports what is found in the folder of the machine, once.
+  private func watch(_ machine: Int, _ number: Int) async throws {
+    let export = world.exports[number]
+    let (home, store) = (machines[machine].home, machines[machine].store)
+    let folder = home.directory.path("watched")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    // Half of them come under one name, one after the other.
+    let path = "\(folder)/\(number % 2 == 0 ? "export" : export.name).xml"
+    try Data(export.text.utf8).write(to: URL(filePath: path))
+    var watcher = FolderWatcher(
+      activity: "automation:watched", folder: WatchedFolder(path: folder, pattern: "*.xml"), store: store,
+      time: AutomationClock())
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -3_600)], ofItemAtPath: path)
+    while let occasion = try await watcher.pending(), case .file(let found) = occasion {
+      let ended = try await watcher.begins(occasion)
+      var options = ImportOptions()
+      options.force = true
+      do {
+        _ = try await home.importer(found, options).run(into: store)
+      } catch let error as StoreError {
+        try await ended()
+        throw error
+      }
+      try await watcher.dealtWith(occasion, failure: nil)
     }
     if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
   }

@@ -26,6 +26,10 @@ struct RecordHistory: Sendable {
     case saves(machine: Int)
     /// It is again as it was when it was saved last; nothing, where it was not.
     case restores(machine: Int)
+    /// An export is put into the folder that the machine watches, over the one that was there under the name.
+    case watches(machine: Int, export: Int)
+    /// The machine's clock jumps; hours before or after the time that is.
+    case setsClock(machine: Int, hours: Int64)
     /// The disk is full after so many pages more; then there is room, and it is done again.
     case hasNoRoom(Step, machine: Int, pages: Int)
 
@@ -43,6 +47,8 @@ struct RecordHistory: Sendable {
       case .copies(let from, let into, let format): "\(from) writes \(format.rawValue), \(into) imports it"
       case .saves(let machine): "\(machine) is saved"
       case .restores(let machine): "\(machine) is restored"
+      case .watches(let machine, let export): "\(machine) finds export \(export) in its folder"
+      case .setsClock(let machine, let hours): "\(machine) takes the time for \(hours) hours later"
       case .hasNoRoom(let step, _, let pages): "with room for \(pages) pages, then again: \(step)"
       }
     }
@@ -68,7 +74,7 @@ struct RecordHistory: Sendable {
     let machine = Int.random(in: 0..<machines, using: &random)
     let other = (machine + Int.random(in: 1..<machines, using: &random)) % machines
     let export = Int.random(in: 0..<world.exports.count, using: &random)
-    switch Int.random(in: 0..<25, using: &random) {
+    switch Int.random(in: 0..<28, using: &random) {
     case 0..<6:
       return .imports(
         machine: machine, export: export,
@@ -76,6 +82,10 @@ struct RecordHistory: Sendable {
     case 22, 23: return .delivers(machine: machine)
     case 24:
       return .ranks(source: random.pick(["Watch", "iPhone"]), type: "HKQuantityTypeIdentifierStepCount")
+    case 25: return .watches(machine: machine, export: export)
+    case 26, 27:
+      // A battery that is empty, a zone that is taken for another, a year that is mistyped, and right again.
+      return .setsClock(machine: machine, hours: random.pick([-490_000, -9_000, -20, -2, 0, 2, 20, 30, 9_000, 90_000]))
     case 6..<9: return .takes(machine: machine, body: Int.random(in: 0..<world.bodies.count, using: &random))
     case 9..<13:
       return .pulls(
@@ -104,9 +114,9 @@ extension RecordHistory.Step {
   fileprivate var writer: Int? {
     switch self {
     case .imports(let machine, _, _), .takes(let machine, _), .pulls(let machine, _, _, _), .deletes(let machine, _, _),
-      .undeletes(let machine, _), .copies(_, let machine, _):
+      .undeletes(let machine, _), .copies(_, let machine, _), .watches(let machine, _):
       machine
-    case .delivers, .ranks, .undoes, .saves, .restores, .hasNoRoom: nil
+    case .delivers, .ranks, .undoes, .saves, .restores, .setsClock, .hasNoRoom: nil
     }
   }
 }

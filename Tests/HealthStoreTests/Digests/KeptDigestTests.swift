@@ -62,7 +62,7 @@ extension HealthStore {
 
   private static func rollBack(_ batch: ChangeBatch, in store: HealthStore) async {
     _ = try? await store.write { db in
-      var writer = try SampleWriter(db, epochs: store.epochs)
+      var writer = try SampleWriter(db, epochs: store.epochs, now: .now)
       var coder = ChangeCoder()
       for tombstone in batch.deletions { coder.add(tombstone) }
       for sample in batch.additions { try coder.add(sample) }
