@@ -31,6 +31,21 @@ enum Schema {
         path: path,
         detail: "somebody has put \(name.shortened(toBytes: 100)) into it, which would run with all that hpeer does")
     }
+    if try isCurrent(db) { try requireOwnTables(db, path: path) }
+  }
+
+  /// Throws ``StoreError/corrupt(path:detail:)`` for a store of this version whose tables are not those that it makes.
+  private static func requireOwnTables(_ db: Database, path: String) throws {
+    guard let name = try DatabaseShape(db).firstDifference(from: ownShape.get()) else { return }
+    throw StoreError.corrupt(
+      path: path, detail: "another program has changed, added or removed the table or index \(name.shortened(toBytes: 100))")
+  }
+
+  /// The tables that this version makes.
+  private static let ownShape: Result<DatabaseShape, any Error> = Result {
+    let queue = try DatabaseQueue()
+    try migrator().migrate(queue)
+    return try queue.read { db in try DatabaseShape(db) }
   }
 
   static func isCurrent(_ db: Database) throws -> Bool {
@@ -56,6 +71,7 @@ enum Schema {
       try db.execute(sql: "INSERT INTO grdb_migrations VALUES (?)", arguments: [first])
     }
     try migrator().migrate(pool)
+    try pool.read { db in try requireOwnTables(db, path: pool.path) }
   }
 
   /// The migrations in order. A published migration is never edited.

@@ -26,6 +26,23 @@ enum PeerSchema {
     if let name = try ForeignObjects.first(in: db, known: []) {
       throw PeerRegistryError.damaged(path: path, reason: "somebody has put \(name.shortened(toBytes: 100)) into it")
     }
+    if try migrator.hasCompletedMigrations(db) { try requireOwnTables(db, path: path) }
+  }
+
+  /// Throws ``PeerRegistryError/damaged(path:reason:)`` for a registry of this version whose tables are not those that it
+  /// makes.
+  private static func requireOwnTables(_ db: Database, path: String) throws {
+    guard let name = try DatabaseShape(db).firstDifference(from: ownShape.get()) else { return }
+    throw PeerRegistryError.damaged(
+      path: path,
+      reason: "another program has changed, added or removed the table or index \(name.shortened(toBytes: 100))")
+  }
+
+  /// The tables that this version makes.
+  private static let ownShape: Result<DatabaseShape, any Error> = Result {
+    let queue = try DatabaseQueue()
+    try migrator.migrate(queue)
+    return try queue.read { db in try DatabaseShape(db) }
   }
 
   static func migrate(_ writer: any DatabaseWriter) throws {

@@ -50,6 +50,40 @@ import Testing
     #expect(throws: StoreError.self) { try HealthStore(directory: directory.path, create: false) }
   }
 
+  @Test(
+    "a store whose tables another program has changed is neither opened nor found to be sound, and the table is named",
+    arguments: [
+      ("ALTER TABLE sample ADD COLUMN extra INTEGER GENERATED ALWAYS AS (change + 1)", "sample"),
+      ("CREATE TABLE planted(a)", "planted"), ("DROP INDEX visibility_hidden", "visibility_hidden"),
+      ("DROP INDEX sample_identity; CREATE INDEX sample_identity ON sample(type, start, uuid)", "sample_identity"),
+      (
+        "DROP INDEX visibility_hidden; CREATE INDEX visibility_hidden ON visibility(type) WHERE isHidden = 7",
+        "visibility_hidden"
+      ),
+      ("DROP TABLE position; CREATE TABLE position(consumer TEXT PRIMARY KEY, token, updated)", "position"),
+    ])
+  func changedTables(sql: String, name: String) async throws {
+    let directory = try makeStore()
+    try execute(sql, in: directory)
+    func expectRefusal(_ error: StoreError?) {
+      guard case .corrupt(_, let detail)? = error, detail.contains(name) else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(directory: directory.path, create: false) })
+    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(readOnlyIn: directory.path) })
+    expectRefusal(
+      await #expect(throws: StoreError.self) { try await HealthStore.checkIntegrity(directory: directory.path) })
+  }
+
+  @Test("what SQLite keeps for itself is not foreign")
+  func ownStatistics() throws {
+    let directory = try makeStore()
+    try execute("ANALYZE", in: directory)
+    #expect(throws: Never.self) { try HealthStore(directory: directory.path, create: false) }
+  }
+
   @Test("a new position key makes the old one worthless, and the store is the same")
   func positionKey() async throws {
     let directory = try makeStore()
