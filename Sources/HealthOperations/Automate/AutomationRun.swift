@@ -48,6 +48,8 @@ public enum AutomationFailure: Error, Hashable, Sendable {
   ///
   /// - Parameter added: how many samples it has brought all the same.
   case cutOff(file: String, added: Int)
+  /// A watched file takes more memory than an unattended import may use.
+  case tooMuchMemory(file: String, limit: Int)
 }
 
 /// Some of what an automation does has failed.
@@ -69,6 +71,8 @@ extension AutomationFailure: CustomStringConvertible {
       "No machine is paired with this one yet: `hpeer pull NAME` pairs with one that runs `hpeer serve`."
     case .cutOff(let file, let added):
       "\(file) ends in the middle; \(added) added: export or copy it again and import that too."
+    case .tooMuchMemory(let file, let limit):
+      "\(file) takes more than \(limit >> 20) MiB of memory: check where it comes from, then import it yourself with `hpeer import`."
     }
   }
 }
@@ -83,10 +87,13 @@ extension AutomationFailure: CustomStringConvertible {
 public struct AutomationRun: Sendable {
   private let automation: Automation
   private let context: AutomationContext
+  private let memoryLimit: Int
 
-  /// Nothing is done before it is run.
-  public init(_ automation: Automation, _ context: AutomationContext) {
-    (self.automation, self.context) = (automation, context)
+  /// Creates a run, which does nothing before ``run(_:words:)``.
+  ///
+  /// - Parameter memoryLimit: the most bytes by which this process may grow during the import of a watched file.
+  public init(_ automation: Automation, _ context: AutomationContext, memoryLimit: Int = 1 << 30) {
+    (self.automation, self.context, self.memoryLimit) = (automation, context, memoryLimit)
   }
 
   /// Returns what was done, for a person: a phrase.
@@ -204,7 +211,9 @@ public struct AutomationRun: Sendable {
     }
     defer { withExtendedLifetime(file) {} }
     do {
-      return try await importFile(file.path, named: name)
+      let limit = memoryLimit
+      let excess = AutomationFailure.tooMuchMemory(file: (name as NSString).lastPathComponent, limit: limit)
+      return try await within(growth: limit, orThrow: excess) { try await importFile(file.path, named: name) }
     } catch let error as ImportError {
       throw error.replacing(file.path, with: name)
     } catch let error as SampleFileError {

@@ -124,7 +124,10 @@ struct FolderWatcher: AutomationWatcher {
   static func isFinal(_ error: any Error) -> Bool {
     error is ImportError || error is SampleFileError || error is ImportRefusal
       || {
-        if case AutomationFailure.cutOff = error { true } else { false }
+        switch error {
+        case AutomationFailure.cutOff, AutomationFailure.tooMuchMemory: true
+        default: false
+        }
       }()
   }
 

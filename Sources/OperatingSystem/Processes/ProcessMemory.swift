@@ -15,6 +15,13 @@ public enum ProcessMemory {
     for crash in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { signal(crash, SIG_DFL) }
   }
 
+  /// The resident memory of this process in bytes, as proc(5) has it; nil if the kernel does not say.
+  public static var residentBytes: Int? {
+    guard case .text(let text) = FileContents(path: "/proc/self/statm") else { return nil }
+    let fields = text.split(separator: " ", maxSplits: 2)
+    return fields.count > 1 ? Int(fields[1]).map { $0 * Int(getpagesize()) } : nil
+  }
+
   /// For a process that hands large blocks from thread to thread: else each thread's heap keeps the holes, and a process
   /// that runs longer becomes larger. Call it before the threads begin.
   public static func returnLargeBlocks() { linux_return_large_blocks() }

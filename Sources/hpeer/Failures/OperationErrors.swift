@@ -9,7 +9,7 @@ extension AutomationFailure: WordedError {
     switch self {
     case .busy, .late, .program: .other
     case .noPeer, .nothingPaired: .refused
-    case .cutOff: .badInput
+    case .cutOff, .tooMuchMemory: .badInput
     }
   }
 

@@ -443,6 +443,22 @@ struct AutomationServiceTests {
     #expect(try await last.pending() == nil)
   }
 
+  @Test("a file that takes too much memory is not tried again")
+  func tooMuchMemory() async throws {
+    let folder = home.directory.path("in")
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data("whole".utf8).write(to: URL(filePath: folder + "/a.xml"))
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date(timeIntervalSinceNow: -60)], ofItemAtPath: folder + "/a.xml")
+    var watcher = FolderWatcher(
+      activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*"), store: home.store,
+      time: AutomationClock())
+    let occasion = try #require(try await watcher.pending())
+    _ = try await watcher.begins(occasion)
+    try await watcher.dealtWith(occasion, failure: AutomationFailure.tooMuchMemory(file: "a.xml", limit: 1 << 30))
+    #expect(try await watcher.pending() == nil)
+  }
+
   @Test("a name that is no text does not have a file taken again whose name reads like it")
   func namesThatReadAlike() async throws {
     let folder = home.directory.path("in")
