@@ -19,24 +19,31 @@ public struct HostNameLookup: Sendable {
     return (name.hasSuffix(".local") || name.hasSuffix(".local.")) && !name.hasPrefix(".")
   }
 
-  /// Numeric addresses, IPv4 first; a link-local IPv6 address ends in `%` and the interface. None if nobody answers to
-  /// the name within `limit`.
+  /// The most addresses of each family that are returned: a hostile host may announce any number.
+  static let mostAddresses = 8
+
+  /// Returns all numeric addresses of a host, IPv4 first; a link-local IPv6 address ends in `%` and the interface. Returns none
+  /// if no host answers to the name within `limit`.
   ///
   /// Throws ``DiscoveryError`` if avahi-daemon cannot be reached, and `CancellationError`.
   public func addresses(of host: String, within limit: Duration = patience) async throws -> [String] {
     let answers = answers(for: host)
     let found = try await gather(for: limit, moment: Self.momentForOtherAddresses) { hasEnough in
-      var addresses: [DiscoveredService.AddressFamily: String] = [:]
+      var addresses: [DiscoveredService.AddressFamily: [String]] = [:]
       var open = Set(DiscoveredService.AddressFamily.allCases)
       for try await answer in answers {
-        open.remove(answer.family)
-        if let address = answer.address {
-          addresses[answer.family] = address
+        switch answer {
+        case .address(let address, let family):
+          guard addresses[family, default: []].count < Self.mostAddresses, addresses[family]?.contains(address) != true
+          else { continue }
+          addresses[family, default: []].append(address)
           hasEnough()
+        case .end(let family): open.remove(family)
         }
-        if open.isEmpty { break }
+        // One that is asleep answers the second question.
+        if open.isEmpty, !addresses.isEmpty { break }
       }
-      return DiscoveredService.AddressFamily.allCases.compactMap { addresses[$0] }
+      return DiscoveredService.AddressFamily.allCases.flatMap { addresses[$0] ?? [] }
     }
     try Task.checkCancellation()
     return found ?? []

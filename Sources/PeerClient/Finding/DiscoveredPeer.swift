@@ -9,7 +9,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
   public var id: PeerID?
   /// Whether it says that a pairing window is open.
   public var isPairing: Bool
-  /// One for each interface and IP version; never empty.
+  /// The announced services, one for each interface, IP version and address; never empty.
   public var services: [DiscoveredService]
 
   init(_ service: DiscoveredService) {

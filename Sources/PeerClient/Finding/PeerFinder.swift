@@ -41,6 +41,7 @@ public struct PeerFinder: Sendable {
   private let registry: PeerRegistry
   private let ownID: PeerID?
   let browser: ServiceBrowser
+  private let otherAddresses = OtherAddresses()
   private let silenceLimit: Int
   private let firstHandshake: Duration
   /// Makes names from the network fit for a terminal.
@@ -81,9 +82,9 @@ public struct PeerFinder: Sendable {
     let survey = try await browser.survey(
       for: duration, preferring: { instance in name.map { DiscoveredPeer.isInstance(instance, of: $0) } ?? false },
       until: { DiscoveredPeer.group([$0]).contains(where: isEnough) })
+    let peers = DiscoveredPeer.group(survey.services).filter { $0.id == nil || $0.id != ownID }
     return PeerSurvey(
-      peers: DiscoveredPeer.group(survey.services).filter { $0.id == nil || $0.id != ownID }, crowded: survey.crowded,
-      ignored: survey.ignored)
+      peers: try await otherAddresses.completing(peers), crowded: survey.crowded, ignored: survey.ignored)
   }
 
   /// The peers that are on the network now, this very store left out.
@@ -200,7 +201,7 @@ public struct PeerFinder: Sendable {
     let locator = PeerLocator(
       server: server, limits: limits,
       probe: { endpoint in try await Self.knock(server, at: endpoint) },
-      hear: { [browser] in await Self.hear(of: server, from: browser, $0) })
+      hear: { [browser, otherAddresses] in await Self.hear(of: server, from: browser, otherAddresses, $0) })
     var failed = failed
     while true {
       let endpoint: PeerEndpoint
@@ -254,27 +255,36 @@ public struct PeerFinder: Sendable {
   /// Addresses that are announced under the peer's id or name; those of apps, whose names are everybody's and change, under
   /// any name.
   private static func hear(
-    of server: ServerRecord, from browser: ServiceBrowser,
+    of server: ServerRecord, from browser: ServiceBrowser, _ otherAddresses: OtherAddresses,
     _ heard: @escaping @Sendable (PeerLocator.Hearing) -> Void
   ) async {
-    do {
-      let isApp = server.traits.isApp
-      for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
-        switch event {
-        case .listening: heard(.listening)
-        case .found(let service):
-          let peer = DiscoveredPeer(service)
-          // An app has no id to announce, and who has its whole name may be it.
-          let claimsID = isApp ? peer.id == nil && peer.name == server.name : peer.id == server.id
-          guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) || isApp && peer.id == nil else {
-            continue
+    await withTaskGroup(of: Void.self) { lookups in
+      var hosts: Set<String> = []
+      do {
+        let isApp = server.traits.isApp
+        for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
+          switch event {
+          case .listening: heard(.listening)
+          case .found(let service):
+            let peer = DiscoveredPeer(service)
+            // An app has no id to announce, and who has its whole name may be it.
+            let claimsID = isApp ? peer.id == nil && peer.name == server.name : peer.id == server.id
+            guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) || isApp && peer.id == nil else {
+              continue
+            }
+            for endpoint in peer.endpoints { heard(.candidate(endpoint, claimsID: claimsID)) }
+            guard hosts.count < OtherAddresses.mostHosts, hosts.insert(service.hostName).inserted else { continue }
+            lookups.addTask {
+              guard let complete = try? await otherAddresses.completing([peer]).first else { return }
+              for endpoint in complete.endpoints { heard(.candidate(endpoint, claimsID: claimsID)) }
+            }
+          default: continue
           }
-          for endpoint in peer.endpoints { heard(.candidate(endpoint, claimsID: claimsID)) }
-        default: continue
         }
+      } catch {
+        heard(.failed(error))
       }
-    } catch {
-      heard(.failed(error))
+      lookups.cancelAll()
     }
   }
 

@@ -46,6 +46,20 @@ enum AvahiValues {
     withUnsafeBytes(of: address.data) { Array($0.prefix(Int(address.proto) == AVAHI_PROTO_INET ? 4 : 16)) }
   }
 
+  /// Returns the numeric form of the address in an A or AAAA record; nil if it has another length or may not be connected to
+  /// (``ConnectableAddress``).
+  static func text(
+    ofRecord data: [UInt8], _ family: DiscoveredService.AddressFamily, interface: String
+  ) -> String? {
+    guard data.count == (family == .ipv4 ? 4 : 16),
+      ConnectableAddress.isUsable(data, isFromLoopback: interface == "lo")
+    else { return nil }
+    var address = AvahiAddress()
+    address.proto = (family == .ipv4 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6).asCode
+    withUnsafeMutableBytes(of: &address.data) { $0.copyBytes(from: data) }
+    return text(address, interface: interface)
+  }
+
   /// The numeric form; `interface` completes a link-local IPv6 address.
   static func text(_ address: AvahiAddress, interface: String) -> String? {
     var address = address

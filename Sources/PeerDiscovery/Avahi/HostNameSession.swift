@@ -1,17 +1,21 @@
 import CAvahi
 
-/// What avahi-daemon says about a host's name and one IP version; without an address nobody has answered.
-struct HostNameAnswer: Sendable, Hashable {
-  var family: DiscoveredService.AddressFamily
-  var address: String?
+/// An answer of avahi-daemon about the addresses of a host.
+enum HostNameAnswer: Sendable, Hashable {
+  case address(String, DiscoveredService.AddressFamily)
+  /// All addresses of a family that are known or were asked for have been reported.
+  case end(DiscoveredService.AddressFamily)
 }
 
-/// Asks for a host's addresses of both IP versions. Belongs to the thread of ``AvahiThread``.
+/// A query for all addresses of a host, of both IP versions. Belongs to the thread of ``AvahiThread``.
+///
+/// Avahi's own resolver of host names gives one address of each family; a machine may have several on one interface, of
+/// which another may be the one that can be reached. So the records are browsed.
 final class HostNameSession: AvahiSession {
   private let host: String
   private let report: (HostNameAnswer) -> Void
   /// Kept to the end: their C objects are freed with the connection, which the session outlives.
-  private var resolvers: [HostNameResolver] = []
+  private var browsers: [AddressBrowser] = []
 
   init(host: String, report: @escaping (HostNameAnswer) -> Void) {
     self.host = host
@@ -20,52 +24,58 @@ final class HostNameSession: AvahiSession {
 
   func daemonChanged(to state: AvahiDaemonState, on connection: AvahiConnection) throws(DiscoveryError) {
     guard state != .absent else { throw .daemonNotRunning }
-    guard resolvers.isEmpty else { return }
+    guard browsers.isEmpty else { return }
     for family in DiscoveredService.AddressFamily.allCases {
-      guard let resolver = HostNameResolver(host, family, on: connection, report: report) else {
+      guard let browser = AddressBrowser(host, family, on: connection, report: report) else {
         throw connection.lastError
       }
-      resolvers.append(resolver)
+      browsers.append(browser)
     }
   }
 
   func step(on connection: AvahiConnection) {}
 
-  /// A name is looked up once: whoever asks again connects again.
+  /// Ends the session: a name is looked up once, and the next lookup connects again.
   func connectionBroke(_ reason: DiscoveryError) throws(DiscoveryError) { throw reason }
 }
 
-/// Asks for one address of a host. Belongs to the thread of ``AvahiThread``.
-private final class HostNameResolver {
+/// A query for the address records of a host, of one IP version. Belongs to the thread of ``AvahiThread``.
+private final class AddressBrowser {
+  /// Record types of DNS: A (RFC 1035) and AAAA (RFC 3596).
+  private static let (a, aaaa): (UInt16, UInt16) = (1, 28)
+  /// The class of DNS for the Internet (RFC 1035 section 3.2.4).
+  private static let internet: UInt16 = 1
+
   private let family: DiscoveredService.AddressFamily
   private let report: (HostNameAnswer) -> Void
 
-  /// `nil` if avahi-daemon does not take the question.
+  /// Returns nil if avahi-daemon does not accept the query.
   init?(
     _ host: String, _ family: DiscoveredService.AddressFamily, on connection: AvahiConnection,
     report: @escaping (HostNameAnswer) -> Void
   ) {
     self.family = family
     self.report = report
-    let version = family == .ipv4 ? AVAHI_PROTO_INET : AVAHI_PROTO_INET6
-    let pointer = avahi_host_name_resolver_new(
-      connection.client, AVAHI_IF_UNSPEC.asCode, AVAHI_PROTO_UNSPEC.asCode, host, version.asCode,
-      AvahiLookupFlags(rawValue: 0),
-      { _, interface, _, event, _, address, _, context in
+    let pointer = avahi_record_browser_new(
+      connection.client, AVAHI_IF_UNSPEC.asCode, AVAHI_PROTO_UNSPEC.asCode, host, Self.internet,
+      family == .ipv4 ? Self.a : Self.aaaa, AvahiLookupFlags(rawValue: 0),
+      { _, interface, _, event, _, _, _, data, size, _, context in
         guard let context else { return }
-        // The context is the resolver, which the session keeps.
-        let resolver = Unmanaged<HostNameResolver>.fromOpaque(context).takeUnretainedValue()
-        let found = event == AVAHI_RESOLVER_FOUND ? address?.pointee : nil
-        resolver.report(
-          HostNameAnswer(
-            family: resolver.family, address: found.flatMap { HostNameResolver.text($0, interface: interface) }))
+        // The context is the browser, which the session keeps.
+        Unmanaged<AddressBrowser>.fromOpaque(context).takeUnretainedValue()
+          .browsed(event, UnsafeRawBufferPointer(start: data, count: data == nil ? 0 : size), interface)
       }, Unmanaged.passUnretained(self).toOpaque())
     if pointer == nil { return nil }
   }
 
-  private static func text(_ address: AvahiAddress, interface: AvahiIfIndex) -> String? {
-    let name = AvahiValues.interfaceName(interface)
-    guard ConnectableAddress.isUsable(AvahiValues.bytes(address), isFromLoopback: name == "lo") else { return nil }
-    return AvahiValues.text(address, interface: name)
+  private func browsed(_ event: AvahiBrowserEvent, _ data: UnsafeRawBufferPointer, _ interface: AvahiIfIndex) {
+    switch event {
+    case AVAHI_BROWSER_NEW:
+      if let text = AvahiValues.text(ofRecord: Array(data), family, interface: AvahiValues.interfaceName(interface)) {
+        report(.address(text, family))
+      }
+    case AVAHI_BROWSER_ALL_FOR_NOW, AVAHI_BROWSER_FAILURE: report(.end(family))
+    default: break
+    }
   }
 }

@@ -95,6 +95,29 @@ struct DiscoveryFaultTests {
     #expect(try await late.outcome().output.contains("\"studio\""))
   }
 
+  @Test("a server with two addresses on one interface is reached at either, whichever of them doesn't answer")
+  func twoAddresses() async throws {
+    let hosts = try await TwoHosts()
+    try await hosts.studio.hold(.small)
+    for host in [hosts.studio, hosts.laptop] {
+      #expect(try await host.sh("echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6").status == 0)
+    }
+    #expect(try await hosts.studio.sh("ip address add 10.77.0.5/24 dev eth0").status == 0)
+    _ = try await hosts.studio.serve(["--name", "studio"])
+    try await eventually("both addresses are shown") {
+      let shown = try await hosts.laptop.run("discover", "--json", "--timeout", "2").output
+      return shown.contains("10.77.0.1\"") && shown.contains("10.77.0.5\"") ? true : nil
+    }
+    #expect(try await hosts.laptop.sh("ip route add blackhole 10.77.0.1/32").status == 0)
+    let first = try await hosts.pairAndPull()
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(
+      try await hosts.laptop.sh("ip route del blackhole 10.77.0.1/32 && ip route add blackhole 10.77.0.5/32").status
+        == 0)
+    let second = try await hosts.laptop.run("pull", "studio")
+    #expect(second.status == 0, "\(second.errors)")
+  }
+
   @Test("the cable out and in, and another address, while serving and looking")
   func moving() async throws {
     let hosts = try await TwoHosts()

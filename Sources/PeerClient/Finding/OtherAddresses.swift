@@ -1,0 +1,44 @@
+import PeerDiscovery
+
+/// A lookup of the addresses that announced machines have beside the announced ones. avahi-daemon resolves a service to one
+/// address of each family, and a machine may have several on one interface: the others may be the ones that can be reached.
+struct OtherAddresses: Sendable {
+  /// The most host names that are looked up: any machine can announce a thousand services.
+  static let mostHosts = 24
+  /// The time limit for the lookups. Most names are known to avahi-daemon already, as it has just resolved their services.
+  private static let patience = Duration.seconds(1)
+
+  /// Returns the same machines, with the addresses that the names of their hosts have in addition.
+  ///
+  /// - Throws: `CancellationError`. A lookup that fails adds nothing.
+  func completing(_ peers: [DiscoveredPeer]) async throws -> [DiscoveredPeer] {
+    let hosts = Set(peers.flatMap(\.services).map(\.hostName).filter(HostNameLookup.isLocal).prefix(Self.mostHosts))
+    let addresses = await withTaskGroup(of: (String, [String]).self) { group in
+      for host in hosts {
+        group.addTask { (host, (try? await HostNameLookup().addresses(of: host, within: Self.patience)) ?? []) }
+      }
+      return await group.reduce(into: [String: [String]]()) { $0[$1.0] = $1.1 }
+    }
+    try Task.checkCancellation()
+    return peers.map { $0.adding(addresses) }
+  }
+}
+
+extension DiscoveredPeer {
+  /// Returns this machine with further addresses of its hosts, each with the port that is announced under the name.
+  fileprivate func adding(_ addresses: [String: [String]]) -> DiscoveredPeer {
+    var complete = self
+    for service in services {
+      for address in addresses[service.hostName] ?? []
+      where !complete.services.contains(where: { $0.address == address && $0.port == service.port }) {
+        var other = service
+        other.address = address
+        other.addressFamily = address.contains(":") ? .ipv6 : .ipv4
+        // A link-local address names its interface; of another, the one of the announcement is as good as any.
+        if let mark = address.firstIndex(of: "%") { other.interfaceName = String(address[address.index(after: mark)...]) }
+        complete.services.append(other)
+      }
+    }
+    return complete
+  }
+}
