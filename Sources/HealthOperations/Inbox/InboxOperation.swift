@@ -12,15 +12,18 @@ public struct InboxOperation: Service {
   private let local: LocalPeer
   private let settings: InboxSettings
   private let logger: Logger
+  private let zones: InboxZoneWatch?
   private let onListening: @Sendable (Int) async -> Void
 
-  /// - Parameter onListening: told the port once bodies are taken.
+  /// - Parameters:
+  ///   - zones: told of the clocks of phones.
+  ///   - onListening: told the port once bodies are taken.
   public init(
-    _ home: Home, _ local: LocalPeer, _ settings: InboxSettings, logger: Logger,
+    _ home: Home, _ local: LocalPeer, _ settings: InboxSettings, logger: Logger, zones: InboxZoneWatch? = nil,
     onListening: @escaping @Sendable (Int) async -> Void
   ) {
     (self.home, self.local, self.settings, self.logger) = (home, local, settings, logger)
-    self.onListening = onListening
+    (self.zones, self.onListening) = (zones, onListening)
   }
 
   /// Throws ``PeerServerError`` where it cannot listen, ``InboxCertificateError`` where there is no certificate for it.
@@ -29,7 +32,7 @@ public struct InboxOperation: Service {
       host: settings.host, port: settings.port, security: try await security())
     if settings.security == .proxied { configuration.host = "127.0.0.1" }
     let server = InboxServer(
-      configuration, registry: local.registry, inbox: InboxReceiver(store: local.store, registry: local.registry),
+      configuration, registry: local.registry, inbox: InboxReceiver(store: local.store, registry: local.registry, zones: zones),
       audit: AuditTrail(store: local.store, logger: logger), logger: logger, onListening: onListening)
     try await server.run()
   }

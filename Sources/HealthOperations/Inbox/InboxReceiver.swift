@@ -18,10 +18,15 @@ public struct InboxReceiver: InboxTaking {
   private let store: HealthStore
   private let registry: PeerRegistry
   private let limits: InboxBody.Limits
+  private let zones: InboxZoneWatch?
 
-  /// - Parameter limits: of one body.
-  public init(store: HealthStore, registry: PeerRegistry, limits: InboxBody.Limits = .init()) {
-    (self.store, self.registry, self.limits) = (store, registry, limits)
+  /// - Parameters:
+  ///   - limits: the most that one body may hold.
+  ///   - zones: told of the clock of each body that was taken; nil if no person would hear of it.
+  public init(
+    store: HealthStore, registry: PeerRegistry, limits: InboxBody.Limits = .init(), zones: InboxZoneWatch? = nil
+  ) {
+    (self.store, self.registry, self.limits, self.zones) = (store, registry, limits, zones)
   }
 
   public func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {
@@ -37,6 +42,7 @@ public struct InboxReceiver: InboxTaking {
     if body.count > 0 {
       try await registry.noteInboxBody(hash, of: sender.name, at: arrival)
       try await write(body, of: sender)
+      try await zones?.heard(delivery.bytes, from: sender.name, in: store)
     }
     // Killed before this, the same body comes again, and adds nothing.
     try await keep(receipt, for: hash, of: sender)

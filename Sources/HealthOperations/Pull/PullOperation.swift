@@ -94,6 +94,19 @@ public struct PullOperation: Sendable {
     try await settlingPerson(of: server) { try await pull(from: server, at: endpoints) }
   }
 
+  /// Returns the time zone whose days count on a machine that was just pulled from; nil if its owner chose none, if this
+  /// machine may not read everything there, or if it does not answer.
+  public func homeZone(of server: ServerRecord) async -> TimeZone? {
+    guard server.dialect == HpeerDialect.name,
+      let current = try? await local.registry.server(id: server.id), let endpoint = PeerFinder.hint(of: current).first
+    else { return nil }
+    let status = try? await PeerConnection.withConnection(
+      to: endpoint, trust: .pinned(current.fingerprint, peer: current.name), identity: local.identity,
+      silenceLimit: silenceLimit
+    ) { try await $0.status(as: current) }
+    return status?.homeZone.flatMap { $0.utf8.count <= 64 ? TimeZone(identifier: $0) : nil }
+  }
+
   private func pull(from server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> PullResult {
     let started = ContinuousClock.now
     let stage = progress.begin(ProgressStage(.pulling(from: server.name), patience: .seconds(silenceLimit)))

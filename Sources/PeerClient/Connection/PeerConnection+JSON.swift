@@ -1,6 +1,7 @@
 import Foundation
 import NIOHTTP1
 import PeerProtocol
+import PeerTrust
 
 extension PeerConnection {
   /// Sends JSON and decodes the JSON that comes back, whatever the status; `nil` where it is none.
@@ -20,8 +21,12 @@ extension PeerConnection {
   }
 
   /// Makes sure that an hpeer answers here before anything else is said to it.
-  public func status() async throws -> StatusData {
-    let (status, answer, _) = try await exchange(.GET, Route.status, as: Envelope<StatusData>.self)
+  ///
+  /// - Parameter server: the paired server that answers, which tells a client more than a stranger; nil for a stranger.
+  public func status(as server: ServerRecord? = nil) async throws -> StatusData {
+    let headers = server.map { [("Authorization", "Bearer \($0.credential.text)")] } ?? []
+    let (status, answer, _) = try await exchange(
+      .GET, Route.status, headers: headers, as: Envelope<StatusData>.self)
     if status == 429 || status == 503 { throw PeerError.busy(retryAfter: nil) }
     guard status == 200, var data = answer?.data else {
       throw PeerError.notHpeer(endpoint: endpoint.description, detail: "GET /status was answered with \(status)")

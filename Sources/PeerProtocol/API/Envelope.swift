@@ -48,6 +48,9 @@ public struct StatusData: Codable, Sendable, Hashable {
   public var id: String?
   /// Seconds since 1970 by the server's clock.
   public var time: WireInstant?
+  /// The IANA name of the time zone whose days count on the server, if its owner chose one. Only a client that may read the
+  /// whole record is told. From another machine: neither checked nor escaped.
+  public var homeZone: String?
 
   /// What ``protocol`` says of a server that speaks hpeer's protocol.
   public static let protocolName = "hpeer/1"
@@ -56,7 +59,10 @@ public struct StatusData: Codable, Sendable, Hashable {
   ///   - availableTypes: 0 for a caller without a token.
   ///   - id: ``PeerID/hex`` of the server.
   ///   - time: seconds since 1970; left out of the answer if beyond ``WireInstant/range``.
-  public init(version: String, deviceName: String, availableTypes: Int, id: String, time: Double) {
+  ///   - homeZone: nil for a caller that may not read everything.
+  public init(
+    version: String, deviceName: String, availableTypes: Int, id: String, time: Double, homeZone: String? = nil
+  ) {
     status = "running"
     self.version = version
     self.deviceName = deviceName
@@ -65,5 +71,6 @@ public struct StatusData: Codable, Sendable, Hashable {
     self.protocol = Self.protocolName
     self.id = id
     self.time = WireInstant(rawValue: time)
+    self.homeZone = homeZone
   }
 }

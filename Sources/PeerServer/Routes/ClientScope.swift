@@ -17,6 +17,9 @@ struct ClientScope: Hashable, Sendable {
     self.isOnlyDaily = isOnlyDaily
   }
 
+  /// Whether the client may read the whole record.
+  var isEverything: Bool { granted == .everything && !isOnlyDaily }
+
   /// Of samples.
   private var readable: SampleFilter { isOnlyDaily ? SampleFilter(types: []) : granted }
 

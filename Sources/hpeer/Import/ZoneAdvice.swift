@@ -13,15 +13,19 @@ struct ZoneAdvice {
   /// Of the phone's clock then, in seconds; `nil` where nothing says it.
   private let offset: Int?
   private let region: String?
+  /// The machine that was pulled from, and the zone that its owner chose; nil if that is not known.
+  private let chosen: (machine: String, zone: TimeZone)?
 
   /// After an import.
   init(store: HealthStore, report: ImportReport) {
     (self.store, date, offset) = (store, report.exportDate ?? .now, report.exportDate == nil ? nil : report.utcOffset)
     region = report.locale.flatMap { Locale(identifier: $0).region?.identifier }
+    chosen = nil
   }
 
-  /// After a pull, of which only the samples themselves say anything.
-  init(pulledInto store: HealthStore) async throws {
+  /// Creates advice after a pull. The samples say where they were recorded, and the other machine may say which zone its owner
+  /// chose.
+  init(pulledInto store: HealthStore, from machine: String, zone: TimeZone?) async throws {
     var newest: Timestamp?
     for type in try await store.samples.typeCounts().map(\.type) {
       guard let last = try await store.samples.extent(of: type, in: Timestamp(microseconds: .min)..<Timestamp.now)
@@ -29,6 +33,7 @@ struct ZoneAdvice {
       newest = max(newest ?? last.upperBound, last.upperBound)
     }
     (self.store, date, offset, region) = (store, newest ?? .now, nil, nil)
+    chosen = zone.map { (machine, $0) }
   }
 
   /// Where countries have which zones (tzdata).
@@ -41,8 +46,15 @@ struct ZoneAdvice {
   func give() async throws {
     guard try await store.settings.current().homeZone == nil else { return }
     let instant = Date(timeIntervalSince1970: TimeInterval(date.seconds))
-    let recorded = try await recordedZones(before: date)
     let current = TimeZone.current
+    let machine = PlainText.escaped(current.identifier, limit: 60)
+    let cut = "Days are cut at the midnights of this machine's zone, \(machine)"
+    if let chosen {
+      if Self.agree(chosen.zone, current, at: instant) { return }
+      let other = "\(PlainText.escaped(chosen.machine)) cuts them at those of \(chosen.zone.identifier)"
+      return try await offer([chosen.zone.identifier], "\(cut), and \(other)")
+    }
+    let recorded = try await recordedZones(before: date)
     // Who is at home in a zone of the same clock sees the same days.
     let said = recorded.first.flatMap { TimeZone(identifier: $0) }
     guard let offset = offset ?? said?.secondsFromGMT(for: instant) else { return }
@@ -51,10 +63,13 @@ struct ZoneAdvice {
     if fits { return }
     let zones = candidates(recorded, offset, at: instant)
     let printed = Timestamp(seconds: date.seconds).iso8601(in: TimeZone(secondsFromGMT: offset) ?? .gmt).suffix(6)
-    let machine = PlainText.escaped(current.identifier, limit: 60)
     let other =
       self.offset == nil ? "most samples were recorded elsewhere" : "the phone's clock was at \(printed)"
-    let what = "Days are cut at the midnights of this machine's zone, \(machine), and \(other)"
+    try await offer(zones, "\(cut), and \(other)")
+  }
+
+  /// Says what is wrong, and asks whether the first of some zones is right, where a person can answer.
+  private func offer(_ zones: [String], _ what: String) async throws {
     guard let likely = zones.first else {
       return Console.say("\(what): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
     }

@@ -184,4 +184,13 @@ enum InboxPresentation {
       Console.warn("whoever is on this network can read the secrets of the inbox and everything that is sent to it.")
     }
   }
+
+  /// Says that the days of a phone aren't those that are counted here.
+  static func foreignZone(_ sender: String, _ clock: ClockInBody) {
+    let offset = Timestamp(clock.date).iso8601(in: TimeZone(secondsFromGMT: clock.offset) ?? .gmt).suffix(6)
+    let machine = PlainText.escaped(TimeZone.current.identifier, limit: 60)
+    Console.warn(
+      "the clock of \(PlainText.escaped(sender)) is at \(offset), and days are cut at the midnights of this machine's zone, "
+        + "\(machine): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
+  }
 }

@@ -142,7 +142,7 @@ struct PullCommand: AsyncParsableCommand {
       // Of a record that was here already, it was said before.
       let held = try await pull.store.samples.typeCounts().map(\.samples).reduce(0, +)
       if !output.json, result.done.added > 0, held <= result.done.added {
-        try await ZoneAdvice(pulledInto: pull.store).give()
+        try await ZoneAdvice(pulledInto: pull.store, from: server.name, zone: await pull.homeZone(of: server)).give()
       }
       return
     }

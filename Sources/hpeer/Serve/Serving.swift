@@ -61,7 +61,8 @@ struct Serving {
   /// The inbox, if one is asked for; also where nothing else is served.
   var inboxServices: [ServiceGroupConfiguration.ServiceConfiguration] {
     guard let inbox = options.inbox.settings(host: options.bind) else { return [] }
-    let operation = InboxOperation(home, local, inbox, logger: logger) { port in
+    let zones = InboxZoneWatch(tell: InboxPresentation.foreignZone)
+    let operation = InboxOperation(home, local, inbox, logger: logger, zones: zones) { port in
       InboxPresentation.listening(inbox, port: port)
     }
     return [.init(service: operation, successTerminationBehavior: .gracefullyShutdownGroup)]

@@ -4,6 +4,7 @@ import HealthStore
 import OperatingSystem
 import PeerServer
 import PeerTrust
+import Synchronization
 import TestSupport
 import Testing
 
@@ -45,6 +46,37 @@ import Testing
     {"data":{"metrics":[{"name":"heart_rate","units":"count/min","data":[
     {"qty":\#(value),"date":"\#(Self.longAgo) 00:00:00 +0200","source":"Watch"}]}]}}
     """#
+  }
+
+  @Test("a phone whose clock is not that of the days here is noticed once, and not when a home zone was chosen")
+  func foreignZone() async throws {
+    let heard = Mutex<[String]>([])
+    func inbox(_ zone: String) throws -> InboxReceiver {
+      let zone = try #require(TimeZone(identifier: zone))
+      return InboxReceiver(
+        store: home.store, registry: registry,
+        zones: InboxZoneWatch(current: { zone }) { sender, clock in
+          heard.withLock { $0.append("\(sender) \(clock.offset)") }
+        })
+    }
+    try await add("phone")
+    let sender = try #require(try await registry.inboxSenders().first)
+    var value = 60
+    func take(_ inbox: InboxReceiver) async throws {
+      value += 1
+      _ = try await inbox.take(
+        InboxDelivery(sender: sender, bytes: Array(average(value).utf8), aggregation: "Days", session: nil))
+    }
+    // Summer time, as the body has it.
+    try await take(inbox("Europe/Berlin"))
+    #expect(heard.withLock(\.self) == [])
+    let foreign = try inbox("America/New_York")
+    try await take(foreign)
+    try await take(foreign)
+    #expect(heard.withLock(\.self) == ["phone 7200"])
+    try await home.store.settings.setHomeZone("America/New_York")
+    try await take(inbox("America/New_York"))
+    #expect(heard.withLock(\.self) == ["phone 7200"])
   }
 
   /// Runs of an app with the value of one day, each of which may come again at any time later: what counts is the last run

@@ -54,6 +54,26 @@ import Testing
     #expect(told.first?.event == "listening")
   }
 
+  @Test("the home zone that a server's owner chose is told to a machine that may read everything, and to no other")
+  func homeZone() async throws {
+    let laptop = laptop
+    try await ServedHome.run(studio) { served in
+      let local = try await laptop.local(name: "laptop")
+      let server = try await PairOperation(local).run(with: [], code: .payload(try await served.window()))
+      let pull = PullOperation(local, finder: local.finder, persons: PersonCheck(local.registry))
+      _ = try await pull.run(from: server, at: PeerFinder.hint(of: server))
+      #expect(await pull.homeZone(of: server) == nil)
+      try await served.local.store.settings.setHomeZone("Asia/Kolkata")
+      #expect(await pull.homeZone(of: server)?.identifier == "Asia/Kolkata")
+      let client = try #require(try await served.local.registry.clients().first)
+      try await served.local.registry.setScope(SampleFilter(types: [AppleExportText.heartRate]), ofClient: client.id)
+      #expect(await pull.homeZone(of: server) == nil)
+      try await served.local.registry.setScope(.everything, ofClient: client.id)
+      try await served.local.registry.setOnlyDaily(true, ofClient: client.id)
+      #expect(await pull.homeZone(of: server) == nil)
+    }
+  }
+
   @Test func aWrongCodeIsAskedForAgainAndRecorded() async throws {
     let laptop = laptop
     try await ServedHome.run(studio) { served in

@@ -1,0 +1,30 @@
+import Foundation
+import HealthFormats
+import HealthStore
+import Synchronization
+
+/// Notices, once for each sender, that a phone's clock is not that of the zone whose days count here, while no home zone was
+/// chosen: the numbers of its days would be cut at the wrong midnights.
+public final class InboxZoneWatch: Sendable {
+  private let told = Mutex<Set<String>>([])
+  private let current: @Sendable () -> TimeZone
+  private let tell: @Sendable (_ sender: String, _ clock: ClockInBody) -> Void
+
+  /// - Parameters:
+  ///   - current: returns the zone of this machine.
+  ///   - tell: called with the name of the sender and the time and offset that its body has.
+  public init(
+    current: @escaping @Sendable () -> TimeZone = { .current },
+    tell: @escaping @Sendable (_ sender: String, _ clock: ClockInBody) -> Void
+  ) {
+    (self.current, self.tell) = (current, tell)
+  }
+
+  func heard(_ body: [UInt8], from sender: String, in store: HealthStore) async throws {
+    guard !told.withLock({ $0.contains(sender) }), let clock = ClockInBody(body),
+      try await store.settings.current().homeZone == nil,
+      current().secondsFromGMT(for: clock.date) != clock.offset, told.withLock({ $0.insert(sender).inserted })
+    else { return }
+    tell(sender, clock)
+  }
+}
