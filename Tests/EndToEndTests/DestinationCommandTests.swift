@@ -136,7 +136,7 @@ struct DestinationCommandTests {
     try await patient.text(matching: #/password \(none: Enter\): /#)
     patient.type("s3cret\n")
     #expect(try await patient.exitStatus() == 0)
-    let kept = home.home + "/secrets/mqtt-password"
+    let kept = home.home + "/secrets/mqtt.password"
     #expect(try String(contentsOfFile: kept, encoding: .utf8) == "s3cret\n")
     #expect(try String(contentsOfFile: config, encoding: .utf8).contains("password = \"file:\(kept)\""))
   }

@@ -110,10 +110,10 @@ extension [Automation] {
   }
 
   /// Whether a machine is pulled from only when an automation says so.
-  public func times(pullsFrom name: String) -> Bool {
+  public func times(pullsFrom server: ServerRecord) -> Bool {
     contains { automation in
       guard automation.isEnabled, case .pull(let names) = automation.action else { return false }
-      return names.isEmpty || names.contains { $0.lowercased() == name.lowercased() }
+      return names.isEmpty || names.contains(where: server.isCalled)
     }
   }
 }

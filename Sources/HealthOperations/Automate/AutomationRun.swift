@@ -42,6 +42,8 @@ public enum AutomationFailure: Error, Hashable, Sendable {
   case program(String)
   /// The settings name a machine that is not paired.
   case noPeer(String)
+  /// The settings name a destination that they do not have.
+  case noDestination(String)
   /// It pulls from all machines, and none is paired.
   case nothingPaired
   /// A file that was imported ends in the middle.
@@ -67,6 +69,7 @@ extension AutomationFailure: CustomStringConvertible {
     case .late(let limit): "It did not end within \(TimeSpan.text(Int(limit.components.seconds)))."
     case .program(let reason): reason
     case .noPeer(let name): "No machine called \(name) is paired with this one: `hpeer peers` has those that are."
+    case .noDestination(let name): "There is no destination called \(name): `hpeer destination list` shows those that there are."
     case .nothingPaired:
       "No machine is paired with this one yet: `hpeer pull NAME` pairs with one that runs `hpeer serve`."
     case .cutOff(let file, let added):
@@ -151,9 +154,11 @@ public struct AutomationRun: Sendable {
   // MARK: What it may do
 
   private func deliver(_ names: [String]) async throws -> String {
-    let sections = try await onThread { [home = context.home] _ in try home.readableSettings().destinations }
-      .filter { names.contains($0.name) }
-    return try await each(sections, named: \.name) { section in
+    let settings = try await onThread { [home = context.home] _ in try home.readableSettings() }
+    return try await each(names, named: \.self) { name in
+      guard let section = settings.destination(name) else {
+        throw settings.mistake(inDestination: name).map { $0 as any Error } ?? AutomationFailure.noDestination(name)
+      }
       // What its owner has stopped is no failure of this.
       guard section.common.isEnabled else { return "left out, it is disabled" }
       let state = try await context.store.deliveries.state(of: section.consumer)

@@ -63,7 +63,7 @@ struct BackupLayout {
     for name in names {
       guard let place = place(of: name) else { continue }
       if let slash = name.firstIndex(of: "/") {
-        paths.insert(String(place.dropLast(name[slash...].utf8.count)))
+        paths.insert(String(place.dropLast(name[slash...].count)))
       } else {
         paths.insert(place)
       }

@@ -50,7 +50,10 @@ public struct RestoredPowers: Hashable, Sendable {
     for section in found.sections {
       let (kind, settings) = (section.kind.description.kind, section.settings)
       let words = settings.has("command") ? settings.list("command").joined(separator: " ") : nil
-      let address = words ?? settings.optionalText("url") ?? settings.optionalText("path")
+      let bucket = settings.optionalText("bucket").map { bucket in
+        [settings.optionalText("endpoint"), bucket].compactMap(\.self).joined(separator: " ")
+      }
+      let address = words ?? settings.optionalText("url") ?? settings.optionalText("path") ?? bucket
       let text = "\(section.name) (\(kind.rawValue)\(address.map { " \($0)" } ?? ""))"
       if kind == DestinationKind("command") { programs.append(text) } else { destinations.append(text) }
     }

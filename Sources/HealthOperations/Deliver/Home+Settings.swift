@@ -72,9 +72,10 @@ extension Home {
 
   // MARK: Secrets
 
-  /// Where the secret of a destination is kept that was given at the terminal.
+  /// Returns the path of the file for a secret of a destination that was given at the terminal. No name has the dot between the
+  /// two parts, so that no other destination has the same file.
   public func secretPath(_ destination: String, _ key: String) -> String {
-    "\(configuration)/secrets/\(destination)-\(key)"
+    "\(configuration)/secrets/\(destination).\(key)"
   }
 
   /// Keeps a secret in a file of mode 0600. Blocking.

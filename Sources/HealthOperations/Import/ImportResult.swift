@@ -42,6 +42,7 @@ extension ImportResult {
       report = isFirst ? other.report.named(export.place) : report.adding(other.report.named(export.place))
       summary += other.summary
       read.merge(other.read, uniquingKeysWith: +)
+      mergedPersons = mergedPersons || other.mergedPersons
       earlier = nil
     } else if exports.isEmpty || earlier != nil {
       earlier = other.earlier

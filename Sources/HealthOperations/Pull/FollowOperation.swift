@@ -15,7 +15,7 @@ public enum FollowEvent: Sendable {
   case noRoom(any Error)
   /// Contact is there again, or room.
   case back
-  /// One of several machines is not followed any more; the others are.
+  /// A machine is not followed any more. A command that follows one only ends with the error instead.
   case gaveUp(any Error)
 }
 
@@ -49,7 +49,7 @@ public struct FollowOperation: Sendable {
 
   /// - Parameters:
   ///   - pull: how each of them is pulled from.
-  ///   - waitsForRoom: whether a full disk is waited out, and not an end.
+  ///   - waitsForRoom: whether this is part of a service: a full disk is waited out, and each machine that is given up is reported.
   ///   - clock: by which that passes.
   ///   - tell: what it throws ends this.
   public init(
@@ -104,7 +104,8 @@ public struct FollowOperation: Sendable {
         guard (try? await clock.sleep(for: backOff.next())) != nil else { return CancellationError() }
       } catch {
         if Task.isCancelled { return CancellationError() }
-        if !isAlone { try await contact.report(.gaveUp(error)) }
+        // Of a command that follows one machine, it is the error that the command ends with.
+        if !isAlone || waitsForRoom { try await contact.report(.gaveUp(error)) }
         return error
       }
     }

@@ -148,7 +148,7 @@ struct ReportPage {
     return section(
       "\(HTMLText.escaped(measure.name))\(unit(measure))",
       (chart.svg() ?? "")
-        + "<p>Each dot is a day, the line the median of \(Self.smoothedDays) days; \(measure.days.count) of "
+        + "<p>Each dot is a day, the line the median of \(Self.smoothedDays) of them; \(measure.days.count) of "
         + "\(content.days.count) days. Source: \(sources(measure.sources)).</p>")
   }
 

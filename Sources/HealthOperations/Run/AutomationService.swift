@@ -94,6 +94,7 @@ public struct AutomationService: Service {
         if isHindered {
           try await context.store.activities.noteUnhindered(automation.activity, before: before)
           isHindered = false
+          backOff.reset()
         }
         guard let occasion = pending else {
           try await watcher.wait()
@@ -114,7 +115,9 @@ public struct AutomationService: Service {
           try await watcher.dealtWith(occasion, failure: error)
           let goesOn = try await watcher.hasOther()
           let isTriedAgain = automation.trigger.kind.retries && !type(of: watcher).isFinal(error)
-          let pause = isTriedAgain && !goesOn ? backOff.next() : nil
+          // Without a pause, one that could not even begin would be due again at once.
+          let isStillDue = try await context.store.activities.state(of: automation.activity)?.due != nil
+          let pause = (isTriedAgain || isStillDue) && !goesOn ? backOff.next() : nil
           tell(automation.name, .failed(error, pause: pause))
           if let pause { try await time.clock.sleep(for: pause) }
         }

@@ -102,11 +102,14 @@ public struct DeliveryService: Service {
     }
   }
 
+  /// The longest pause after a delivery that failed.
+  private static let longestPause = Duration.seconds(900)
+
   /// Until the task is cancelled, or it is paused or removed.
   ///
   /// - Parameter isPaused: whether that is known, so that it is noticed when it is resumed.
   private func deliver(_ section: DestinationSection, isPaused: Bool) async {
-    var backOff = BackOff(first: .seconds(5), longest: .seconds(900))
+    var backOff = BackOff(first: .seconds(5), longest: Self.longestPause)
     // Looked for more often, and told once: nothing outside has to be spared.
     var (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
     while !Task.isCancelled {
@@ -144,6 +147,8 @@ public struct DeliveryService: Service {
           continue
         }
         lacksRoom = false
+        // What went well for longer than any pause has nothing to do with failures before.
+        if elapsed() > Self.longestPause { backOff.reset() }
         let pause = backOff.next()
         tell(section.name, .ended(error, pause: pause))
         try? await clock.sleep(for: pause)

@@ -51,7 +51,7 @@ public struct FollowingService: Service {
         let automations = try? await onThread { [home] _ in
           try Automation.readable(in: home)
         }
-        servers.removeAll { automations?.times(pullsFrom: $0.name) ?? false }
+        servers.removeAll { automations?.times(pullsFrom: $0) ?? false }
         guard !servers.isEmpty else { return }
         _ = try? await operation.run(servers.map { ($0, PeerFinder.hint(of: $0)) })
       }

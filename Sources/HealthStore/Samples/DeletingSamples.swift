@@ -43,10 +43,11 @@ extension HealthStore.Samples {
         var deletions = CodedChanges(types: [type])
         var shown = 0
         var dictionary = StoredDictionary<Source>.all
+        var units = StoredDictionary.units
         var query = try Binding(
           db,
           """
-          SELECT start, uuid, duration, source, road, isHidden, statement
+          SELECT start, uuid, duration, source, road, isHidden, statement, value, unit
           FROM sample LEFT JOIN visibility ON sample = change
           WHERE sample.type = ? AND start >= ? AND start < ?\(try FilterCondition.from(sources, db)) LIMIT ?
           """)
@@ -58,12 +59,14 @@ extension HealthStore.Samples {
           let start = row.integer(0)
           let statement = try row.statement(6)
           if let statement { deletions.statements.append(statement) }
+          let unit = try row.optionalInteger(8).map { try units.value(of: $0, db) }
+          let quantity = unit.flatMap { unit in row.optionalDouble(7).map { Quantity($0, unit) } }
           deletions.tombstones.append(
             CodedTombstone(
               type: 0, start: Timestamp(microseconds: start), uuid: try statement?.content ?? row.uuid(1), deleted: now,
               end: Timestamp(microseconds: start &+ row.integer(2)),
               source: try dictionary.index(of: row.integer(3), db),
-              road: SampleRoad(stored: row.integer(4)),
+              road: SampleRoad(stored: row.integer(4)), hint: quantity.flatMap { ValueHint.of($0, type) },
               statement: statement.map { _ in UInt32(deletions.statements.count - 1) }))
           if row.integer(5) == 0 { shown += 1 }
           return true

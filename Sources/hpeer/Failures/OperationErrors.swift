@@ -8,7 +8,7 @@ extension AutomationFailure: WordedError {
   var status: ExitStatus {
     switch self {
     case .busy, .late, .program: .other
-    case .noPeer, .nothingPaired: .refused
+    case .noPeer, .noDestination, .nothingPaired: .refused
     case .cutOff, .tooMuchMemory: .badInput
     }
   }

@@ -143,6 +143,39 @@ struct AutomationServiceTests {
     }
   }
 
+  @Test("one whose time has come while another process does it waits before it is tried again")
+  func busyAtItsTime() async throws {
+    try settings("[automation.one]\nwhen = \"interval\"\nevery = \"1h\"\n" + keeps)
+    let created = Timestamp(seconds: Timestamp.now.seconds - 86_400)
+    _ = try await home.store.activities.known(Automation.activityPrefix + "one", now: created)
+    let folder = "\(home.home.directory)/automations"
+    try PrivateFile.makeDirectory(folder)
+    let lock = try #require(try FileLock(ifFree: "\(folder)/one.lock", .alone))
+    let (failures, failed) = AsyncStream.makeStream(of: Duration?.self)
+    let service = AutomationService(
+      context, reloads: Reloads(), time: AutomationClock(clock: ManualClock()),
+      tell: { _, event in
+        if case .failed(_, let pause) = event { failed.yield(pause) }
+      })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await service.run() }
+      defer { group.cancelAll() }
+      let pause = try #require(await failures.first { _ in true })
+      #expect(pause != nil)
+    }
+    withExtendedLifetime(lock) {}
+  }
+
+  @Test("a delivery to a destination with a mistake fails, and says which")
+  func mistakenDestination() async throws {
+    try settings(
+      #"[destination.bucket]\nkind = "folder"\n\n[automation.one]\nwhen = "change"\ndo = "deliver"\ndestinations = ["bucket"]"#)
+    let automation = try #require(try Automation.readable(in: home.home).first)
+    await #expect { _ = try await AutomationRun(automation, context).run(.asked) } throws: { error in
+      "\(error)".contains("bucket")
+    }
+  }
+
   @Test("of two that run one at once, one is told")
   func busy() async throws {
     let fifo = home.directory.path("fifo")

@@ -2,6 +2,8 @@ import Destinations
 import Foundation
 import HealthModel
 import HealthStore
+import PeerProtocol
+import PeerTrust
 import Testing
 
 @testable import HealthOperations
@@ -96,8 +98,18 @@ struct AutomationSettingsTests {
     let off = try Self.automation(#"when = "interval"\nevery = "1h"\ndo = "pull"\nenabled = false"#.lined)
     let pull = try Self.automation(#"when = "interval"\nevery = "1h"\ndo = "pull"\npeers = ["Studio"]"#.lined)
     #expect([deliver, off].timedDestinations == ["bucket"])
-    #expect(![deliver, off].times(pullsFrom: "studio"))
-    #expect([pull].times(pullsFrom: "studio") && ![pull].times(pullsFrom: "attic"))
+    func server(_ name: String, _ digits: String) throws -> ServerRecord {
+      ServerRecord(
+        id: try #require(PeerID(hex: String(repeating: digits, count: 16))), name: name,
+        fingerprint: try #require(Fingerprint(hex: String(repeating: "cd", count: 32))),
+        credential: try #require(BearerCredential(text: "token")))
+    }
+    let (studio, attic) = (try server("studio", "ab"), try server("attic", "12"))
+    #expect(![deliver, off].times(pullsFrom: studio))
+    #expect([pull].times(pullsFrom: studio) && ![pull].times(pullsFrom: attic))
+    let byID = try Self.automation(
+      #"when = "interval"\nevery = "1h"\ndo = "pull"\npeers = ["\#(attic.id.hex.prefix(8))"]"#.lined)
+    #expect([byID].times(pullsFrom: attic) && ![byID].times(pullsFrom: studio))
   }
 }
 

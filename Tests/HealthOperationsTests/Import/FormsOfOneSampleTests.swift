@@ -44,8 +44,8 @@ import Testing
     try await give(pair.second, to: other)
     try await give(pair.first, to: other)
     let (here, there) = (try await samples(one), try await samples(other))
-    #expect(here.map(Self.name).sorted() == there.map(Self.name).sorted())
-    #expect(try await one.store.digests.deep().record == other.store.digests.deep().record)
+    for (sample, counterpart) in zip(here, there) { #expect(sample == counterpart) }
+    #expect(here.count == there.count)
   }
 
   @Test("what was deleted in one form stays deleted in the other", arguments: Pair.all)
@@ -79,6 +79,7 @@ import Testing
     var samples: [Sample] = []
     for entry in try await home.store.samples.typeCounts() {
       samples += try await home.store.samples.page(of: entry.type, limit: .max)
+        .sorted { ($0.start, $0.uuid.uuidString) < ($1.start, $1.uuid.uuidString) }
     }
     return samples
   }
