@@ -131,6 +131,20 @@ struct ReadingsTests {
     #expect(try await later.run(on: store).values.map(\.number) == all.suffix(1).map(\.number))
   }
 
+  @Test("a question that ends before it begins has no values, of whatever type", arguments: BucketSize.allCases)
+  func endsBeforeItBegins(size: BucketSize) async throws {
+    let held = ["hae.step_count", "hae.heart_rate", "hae.dietary_energy", "healthpush.steps"].map {
+      Self.members($0, ["qty": .number(5), "units": .string("count")], at: 0, for: Self.day)
+    }
+    try await add(held + [Self.sample(Self.steps.rawValue, 100, at: 0, for: 600)])
+    for entry in SampleTypeCatalogue.healthKit.entries where entry.aggregation != nil {
+      var question = query(entry.type, size)
+      question.start = Timestamp(seconds: Self.midnight + 2 * Self.day)
+      question.end = Timestamp(seconds: Self.midnight)
+      #expect(try await question.run(on: store).values.isEmpty)
+    }
+  }
+
   @Test("R7: a day of nothing is 0, and no gap")
   func nothing() async throws {
     try await add([Self.sample("hae.step_count", 0, at: 0, for: Self.day)])

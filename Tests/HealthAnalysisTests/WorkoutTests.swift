@@ -48,6 +48,18 @@ import Testing
     #expect(RouteTrack(jump).splits(every: 1000).count == 3)
   }
 
+  @Test("points that jump around the earth, or whose times are no numbers, cost no more than others")
+  func hostileRoutes() {
+    let jumps = (0..<1_000).map { RoutePoint(time: Double($0), latitude: 0, longitude: $0 % 2 == 0 ? 0 : 179) }
+    #expect(RouteTrack(jumps).splits(every: 1000).count == RouteTrack.mostSplits)
+    for time in [Double.nan, .infinity, -.infinity] {
+      var points = Self.run(metres: 3_000, speed: 4)
+      points[150].time = time
+      let splits = RouteTrack(points).splits(every: 1000)
+      #expect(splits.count == 1 && splits.allSatisfy(\.isFinite))
+    }
+  }
+
   @Test func whatIsNotKnownWellIsLeftOut() {
     var points = Self.run(metres: 1_000, speed: 4)
     let length = RouteTrack(points).distance

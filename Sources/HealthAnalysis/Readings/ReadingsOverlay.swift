@@ -63,7 +63,9 @@ struct ReadingsOverlay {
   /// Those that count, shorter ones first.
   private func readings() throws -> [AppReading] {
     let longest = query.readings.longest(in: query.size)
-    var range = (query.start?.microseconds ?? .min)..<(query.end?.microseconds ?? .max)
+    let start = query.start?.microseconds ?? .min
+    // A scope or a setting may end before what is asked for begins.
+    var range = start..<max(start, query.end?.microseconds ?? .max)
     if query.isPlausibleOnly {
       let limits = PlausibleTime.limits(from: query.start, to: query.end, now: query.now)
       range = range.clamped(to: limits.lowerBound.microseconds..<limits.upperBound.microseconds)

@@ -17,6 +17,9 @@ public struct RouteTrack: Hashable, Sendable {
   /// Less of a rise is noise: metres.
   private static let leastRise = 2.0
 
+  /// The most stretches that ``splits(every:)`` returns. Points of a hostile file may lie on opposite sides of the earth.
+  public static let mostSplits = 10_000
+
   /// One point of it that is known well enough.
   public struct Step: Hashable, Sendable {
     /// In degrees.
@@ -48,7 +51,8 @@ public struct RouteTrack: Hashable, Sendable {
       steps.append(
         Step(
           latitude: point.latitude, longitude: point.longitude,
-          elevation: point.elevation.flatMap { $0.isFinite ? $0 : nil }, distance: distance, time: point.time))
+          elevation: point.elevation.flatMap { $0.isFinite ? $0 : nil }, distance: distance,
+          time: point.time.flatMap { $0.isFinite ? $0 : nil }))
     }
     self.steps = steps
     elevations = known.compactMap(\.elevation).filter(\.isFinite)
@@ -69,7 +73,7 @@ public struct RouteTrack: Hashable, Sendable {
   }
 
   /// The seconds that each whole stretch of a length took, the time at its end being between those of two points; without
-  /// the rest, and up to the first point that has no time.
+  /// the rest, and up to the first point that has no time. At most ``mostSplits``.
   ///
   /// - Parameter length: in metres; more than 0.
   public func splits(every length: Double) -> [Double] {
@@ -77,8 +81,10 @@ public struct RouteTrack: Hashable, Sendable {
     var splits: [Double] = []
     var before = last
     for (step, next) in zip(steps, steps.dropFirst()) {
-      guard let time = next.time else { break }
-      while next.distance > step.distance, length * Double(splits.count + 1) <= next.distance {
+      guard let time = next.time, splits.count < Self.mostSplits else { break }
+      while next.distance > step.distance, splits.count < Self.mostSplits,
+        length * Double(splits.count + 1) <= next.distance
+      {
         let share = (length * Double(splits.count + 1) - step.distance) / (next.distance - step.distance)
         let passed = before + (time - before) * share
         splits.append(passed - last)

@@ -39,6 +39,22 @@ struct DailySummaryTests {
 
   // MARK: Days
 
+  @Test("days outside of what the destination may have are empty, whichever side they are on")
+  func outsideOfTheFilter() async throws {
+    let fixture = try RecordFixture(zone: ZoneRules(named: "Europe/Dublin"))
+    try await fixture.add([
+      try quantity("StepCount", 8_432, "count", "2026-02-10T09:00:00Z", "2026-02-10T10:00:00Z")
+    ])
+    let days = try day("2026-02-10")...(try day("2026-02-12"))
+    for filter in [
+      SampleFilter(end: Timestamp(iso8601: "2024-01-01T00:00:00Z")),
+      SampleFilter(earliest: Timestamp(iso8601: "2027-01-01T00:00:00Z")),
+    ] {
+      let objects = DayObjects(record: fixture.reader(filter), metrics: try DailyMetrics([:]), now: fixture.now)
+      #expect(try await objects.objects(of: days).isEmpty)
+    }
+  }
+
   @Test("a day as P247's page has it: its keys, its roundings, and a total that is no sum of the named stages")
   func example() async throws {
     let fixture = try RecordFixture(zone: ZoneRules(named: "Europe/Dublin"))

@@ -109,6 +109,10 @@ struct StatisticsRouteTests {
         #expect(try await status(server, "types=stepCount&\(query)", token) == 403, "\(query)")
       }
       #expect(try await status(server, "types=stepCount&zone=Europe/Berlin&from=2024-06-16", token) == 200)
+      // Days that are not over, and those that have not begun.
+      for days in ["from=2100-01-01", "from=2100-01-01&to=2100-02-01", "to=1970-01-01"] {
+        #expect(try await numbers(server, "types=stepCount,heartRate&\(days)", token).flatMap(\.values).isEmpty)
+      }
       for path in [Route.changes, Route.digest, Route.types, "\(Route.data)?type=stepCount", "\(Route.changes)?wait=1"]
       {
         let answer = try await server.get(path, token: token)
