@@ -9,12 +9,13 @@ extension Audiogram: AppleElement {
 
   static func read(_ element: RawElement, into draft: inout Draft, _ context: inout ReadingContext) {
     var audiogram = Audiogram(points: [])
+    var counts: [Double: Int] = [:]
     draft.metadata.keep(rest: draft.attributes, of: elementName, &context)
     for child in element.children {
       switch child.name {
       case "MetadataEntry": draft.metadata.read(child, &context)
       case "SensitivityPoint":
-        if let point = point(child, after: audiogram.points, in: &draft.metadata, &context) {
+        if let point = point(child, counted: &counts, in: &draft.metadata, &context) {
           audiogram.points.append(point)
         }
       default: draft.metadata.keep(child, of: elementName, &context)
@@ -23,8 +24,9 @@ extension Audiogram: AppleElement {
     draft.sample.payload = .audiogram(audiogram)
   }
 
+  /// - Parameter counts: the number of points of each frequency so far.
   private static func point(
-    _ element: RawElement, after earlier: [SensitivityPoint], in entries: inout MetadataEntries,
+    _ element: RawElement, counted counts: inout [Double: Int], in entries: inout MetadataEntries,
     _ context: inout ReadingContext
   ) -> SensitivityPoint? {
     context.noticeLine = element.line
@@ -37,8 +39,8 @@ extension Audiogram: AppleElement {
     var point = SensitivityPoint(frequency: Quantity(frequency, unit))
     point.left = ear("leftEar", &attributes)
     point.right = ear("rightEar", &attributes)
-    let number = earlier.count { $0.frequency.value == frequency } + 1
-    let place = KeptName.place("SensitivityPoint.\(frequency)", number)
+    counts[frequency, default: 0] += 1
+    let place = KeptName.place("SensitivityPoint.\(frequency)", counts[frequency] ?? 1)
     entries.keep(rest: attributes, of: "SensitivityPoint", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "SensitivityPoint", at: place, &context) }
     return point

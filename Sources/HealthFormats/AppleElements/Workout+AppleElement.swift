@@ -26,13 +26,14 @@ extension Workout: AppleElement {
       workout.totals[name] = Quantity(value, draft.attributes.take(name + "Unit") ?? "")
     }
     draft.metadata.keep(rest: draft.attributes, of: elementName, &context)
+    var counts: [SampleType: Int] = [:]
     for child in element.children {
       switch child.name {
       case "MetadataEntry": draft.metadata.read(child, &context)
       case "WorkoutEvent":
         if let event = event(child, in: &draft.metadata, &context) { workout.events.append(event) }
       case "WorkoutStatistics":
-        if let statistics = statistics(child, after: workout.statistics, in: &draft.metadata, &context) {
+        if let statistics = statistics(child, counted: &counts, in: &draft.metadata, &context) {
           workout.statistics.append(statistics)
         }
       case "WorkoutActivity":
@@ -70,8 +71,9 @@ extension Workout: AppleElement {
     return event
   }
 
+  /// - Parameter counts: the number of statistics of each type so far, in the element that this one is in.
   private static func statistics(
-    _ element: RawElement, after earlier: [WorkoutStatistics], in entries: inout MetadataEntries,
+    _ element: RawElement, counted counts: inout [SampleType: Int], in entries: inout MetadataEntries,
     _ context: inout ReadingContext
   ) -> WorkoutStatistics? {
     context.noticeLine = element.line
@@ -90,8 +92,9 @@ extension Workout: AppleElement {
     statistics.maximum = attributes.takeNumber("maximum")
     statistics.sum = attributes.takeNumber("sum")
     statistics.unit = attributes.take("unit")
+    counts[statistics.type, default: 0] += 1
     if attributes.isEmpty, element.children.isEmpty { return statistics }
-    let place = KeptName.place("WorkoutStatistics.\(type)", earlier.count { $0.type == statistics.type } + 1)
+    let place = KeptName.place("WorkoutStatistics.\(type)", counts[statistics.type] ?? 1)
     entries.keep(rest: attributes, of: "WorkoutStatistics", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "WorkoutStatistics", at: place, &context) }
     return statistics
@@ -112,13 +115,14 @@ extension Workout: AppleElement {
     activity.duration = attributes.takeDuration()
     var entries = MetadataEntries()
     entries.keep(rest: attributes, of: "WorkoutActivity", &context)
+    var counts: [SampleType: Int] = [:]
     for child in element.children {
       switch child.name {
       case "MetadataEntry": entries.read(child, &context)
       case "WorkoutEvent":
         if let event = event(child, in: &entries, &context) { activity.events.append(event) }
       case "WorkoutStatistics":
-        if let statistics = statistics(child, after: activity.statistics, in: &entries, &context) {
+        if let statistics = statistics(child, counted: &counts, in: &entries, &context) {
           activity.statistics.append(statistics)
         }
       default: entries.keep(child, of: "WorkoutActivity", &context)

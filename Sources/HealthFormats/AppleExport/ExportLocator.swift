@@ -40,9 +40,13 @@ enum ExportLocator {
     }
     var search = XMLSearch<ZipArchive.Entry>()
     for entry in entries where isCandidate(entry.name) && entry.largeSize.likely > 0 {
-      if entry.isEncrypted { search.hasEncrypted = true } else { search.files.append((entry.largeSize.likely, entry)) }
+      if entry.isEncrypted {
+        search.passOver(entry.name, size: entry.largeSize.likely, .encryptedZip(path: path))
+      } else {
+        search.files.append((entry.largeSize.likely, entry))
+      }
     }
-    let found = search.exports { entry throws(ImportError) in
+    let found = search.exports(named: \.name) { entry throws(ImportError) in
       try archive.source(of: entry, size: entry.largeSize)
     }
     if found.isEmpty { throw search.failure(path) }
@@ -59,10 +63,13 @@ enum ExportLocator {
     let contents = try ZipSalvage.contents(of: path)
     var search = XMLSearch<ZipSalvage.Entry>()
     search.files = contents.entries.filter { isCandidate($0.name) }.map { ($0.size, $0) }
-    search.hasEncrypted = contents.hasEncrypted
-    let found = search.exports { entry throws(ImportError) in try ZipSalvage.source(of: entry, path: path) }
+    let found = search.exports(named: \.name) { entry throws(ImportError) in
+      if entry.state == .damaged { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }
+      return try ZipSalvage.source(of: entry, path: path)
+    }
     if found.isEmpty {
-      if search.hasEncrypted { throw .encryptedZip(path: path) }
+      if search.isPassedOver { throw search.failure(path) }
+      if contents.hasEncrypted { throw .encryptedZip(path: path) }
       if let method = contents.unsupported { throw .unsupportedCompression(path: path, method: method.name) }
       throw damage
     }
@@ -119,7 +126,9 @@ enum ExportLocator {
         }
       }
     }
-    let found = search.exports { file throws(ImportError) in try FileSource(path: file, followsLinks: false) }
+    let found = search.exports(named: \.self) { file throws(ImportError) in
+      try FileSource(path: file, followsLinks: false)
+    }
     var exports: [AppleHealthExport] = []
     for file in found {
       guard case .file(let size) = DirectoryListing.kind(of: file) else { throw .changedWhileReading(path: file) }
@@ -139,39 +148,54 @@ private struct XMLSearch<File> {
   private static var limit: Int { 1000 }
 
   var files: [(size: Int64, file: File)] = []
-  var hasEncrypted = false
   /// In a folder.
   var zipFile: String?
   private var hasClinicalDocument = false
-  private var damage: ImportError?
+  /// What cannot be read and may be the XML of an export.
+  private var passedOver: [(name: String, size: Int64, error: ImportError)] = []
 
   init() {}
 
   var remarks: [String] {
-    hasClinicalDocument ? ["export_cda.xml: shows the same data once more, and is not read"] : []
+    let clinical =
+      hasClinicalDocument ? ["export_cda.xml: shows the same data once more, and is not read"] : []
+    return clinical
+      + passedOver.map { "\($0.name): may be another export, but it can't be read (\(SideFiles.reason($0.error)))" }
   }
 
-  /// Those that are one, the largest first. All are looked at, so that it can be said what else there is.
-  mutating func exports(open: (File) throws(ImportError) -> any ByteSource) -> [File] {
-    var exports: [File] = []
-    for (_, file) in files.sorted(by: { $0.size > $1.size }).prefix(Self.limit) {
+  /// Whether something that may be an export cannot be read.
+  var isPassedOver: Bool { !passedOver.isEmpty }
+
+  mutating func passOver(_ name: String, size: Int64, _ error: ImportError) {
+    // The clinical document says nothing that the export does not.
+    if name.lowercased().hasSuffix("_cda.xml") { return }
+    passedOver.append((name, size, error))
+  }
+
+  /// Those that are one, the largest first. All are looked at, so that it can be said what else there is. None if what cannot be
+  /// read is larger than all of them: that is the newest, perhaps, and an older one would take its place.
+  mutating func exports(
+    named name: (File) -> String, open: (File) throws(ImportError) -> any ByteSource
+  ) -> [File] {
+    var exports: [(size: Int64, file: File)] = []
+    for (size, file) in files.sorted(by: { $0.size > $1.size }).prefix(Self.limit) {
       do throws(ImportError) {
         let source = try open(file)
         defer { source.close() }
         let kind = ContentKind(try source.prefix(FileHead.size))
-        if kind == .healthData { exports.append(file) }
+        if kind == .healthData { exports.append((size, file)) }
         if kind == .clinicalDocument { hasClinicalDocument = true }
       } catch {
-        damage = error
+        passOver(name(file), size: size, error)
       }
     }
-    return exports
+    let largest = exports.first?.size ?? 0
+    return passedOver.contains { $0.size > largest } ? [] : exports.map(\.file)
   }
 
   /// Why there is none.
   func failure(_ path: String) -> ImportError {
-    if let damage { return damage }
-    if hasEncrypted { return .encryptedZip(path: path) }
+    if let first = passedOver.max(by: { $0.size < $1.size }) { return first.error }
     if let zipFile { return .onlyZipFiles(path: path, first: zipFile) }
     return hasClinicalDocument ? .onlyClinicalDocument(path: path) : .exportXMLMissing(path: path)
   }

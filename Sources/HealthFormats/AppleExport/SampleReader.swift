@@ -19,7 +19,8 @@ struct SampleReader: ~Copyable {
     let identities = ExportIdentities(suspects: survey.suspects, sourceNames: identityNames)
     context = ReadingContext(
       scanner: XMLScanner(source: source, chunkSize: chunkSize),
-      delivery: SampleDelivery(to: queue, batchSize: batchSize, identities: identities), sideFiles: SideFiles(folder))
+      delivery: SampleDelivery(to: queue, batchSize: batchSize, identities: identities), sideFiles: SideFiles(folder),
+      surveyedDate: survey.exportDate)
     person = PersonHandler(exportDate: survey.exportDate)
     entities = EntityHandler(routes: RouteHandler(claims: survey.routeClaims))
   }
@@ -161,7 +162,7 @@ struct SampleReader: ~Copyable {
     switch frame.role {
     case .record: try records.finish(&context)
     case .member:
-      if let member = try records.finishMember(&context) { correlations.add(member) }
+      if let member = try records.finishMember(&context) { try correlations.add(member, &context) }
     case .correlation: try correlations.finish(&context)
     case .summary: try ActivitySummaryHandler.finish(&context)
     case .entity: try entities.finish(&context)

@@ -79,7 +79,7 @@ public struct AppleExportWriter {
   /// Where `sample` belongs.
   public static func section(of sample: Sample) -> Section {
     switch sample.payload {
-    case .quantity, .category: sample.type.rawValue.begins(with: "hae.") ? .none : .records
+    case .quantity, .category: AppReadings.isOwnType(sample.type) ? .none : .records
     case .unknown("record", _): .records
     case .unknown(let kind, let content): ForeignElement(kind, content) == nil ? .none : .others
     default: writable(sample.payload).map { type(of: $0).section } ?? .none

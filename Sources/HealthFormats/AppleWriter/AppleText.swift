@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Values as Apple's export prints them.
@@ -29,6 +30,15 @@ struct AppleText {
   func number(_ value: Double) -> String {
     if let integer = Int64(exactly: value), integer.magnitude < 1 << 53 { return String(integer) }
     return "\(value)"
+  }
+
+  /// The same without an exponent, as XML Schema's `decimal` wants it (XML Schema Part 2, section 3.2.3); nil for a number of more
+  /// digits than any measurement has.
+  func decimal(_ value: Double) -> String? {
+    let text = number(value)
+    guard text.contains("e") else { return text }
+    guard abs(value) < 1e30, let decimal = Decimal(string: text) else { return nil }
+    return decimal.description
   }
 
   func metadata(_ value: MetadataValue) -> String {

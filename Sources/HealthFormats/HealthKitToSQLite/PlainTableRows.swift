@@ -21,7 +21,7 @@ public struct PlainTableRows {
     let text = AppleText(offset: offset)
     self.text = text
     forms = changes.kinds.map(CodedForm.init(kind:))
-    tables = changes.types.map { $0.rawValue.begins(with: "hae.") ? nil : HealthKitTables.table(of: $0) }
+    tables = changes.types.map { AppReadings.isOwnType($0) ? nil : HealthKitTables.table(of: $0) }
     units = changes.units.map { $0.isEmpty ? nil : Self.value($0) }
     sources = changes.sources.map { (Self.value($0.name), $0.version.map(Self.value)) }
     devices = changes.devices.map { text.device($0).map(Self.value) }

@@ -14,8 +14,14 @@ struct ExportMember: Sendable, Equatable {
 protocol ExportFolder: AnyObject {
   /// All files at and below the XML's folder but the XML itself, in the order of their names.
   var members: [ExportMember] { get }
+  /// Further files beside the XML, which belong to the export only if it names them.
+  var others: [ExportMember] { get }
   /// Opens a file. Sizes, and in a zip file checksums, are checked when the end is reached.
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource
+}
+
+extension ExportFolder {
+  var others: [ExportMember] { [] }
 }
 
 /// The folder of an export that is one file only.
@@ -31,6 +37,9 @@ final class DirectoryFolder: ExportFolder {
 
   private let path: String
   let members: [ExportMember]
+  let others: [ExportMember]
+  /// The most files beside the XML that are looked at: it may lie among a person's downloads.
+  private static let mostOthers = 10_000
   /// What members are called in the folder, where that is another name.
   private var flat: [String: String] = [:]
 
@@ -57,6 +66,12 @@ final class DirectoryFolder: ExportFolder {
         members.append(ExportMember(name: rest, size: size, index: members.count))
       }
     }
+    let first = members.count
+    others = try DirectoryListing.names(in: path).filter { !$0.hasPrefix(".") && !$0.lowercased().hasSuffix(".xml") }
+      .sorted().prefix(Self.mostOthers).enumerated().compactMap { [path] index, name in
+        guard case .file(let size) = DirectoryListing.kind(of: "\(path)/\(name)") else { return nil }
+        return ExportMember(name: name, size: size, index: first + index)
+      }
     self.members = members
   }
 
@@ -67,7 +82,7 @@ final class DirectoryFolder: ExportFolder {
   }
 
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource {
-    guard members.contains(member) else { throw .noSuchFile(path: "\(path)/\(member.name)") }
+    guard members.contains(member) || others.contains(member) else { throw .noSuchFile(path: "\(path)/\(member.name)") }
     let file = "\(path)/\(flat[member.name] ?? member.name)"
     return SizedSource(try FileSource(path: file, followsLinks: false), path: file, size: member.size)
   }

@@ -12,8 +12,18 @@ enum ZipSalvage {
     var isDeflated: Bool
     /// The uncompressed size in bytes.
     var size: Int64
+    var state: State
     /// Whether all of it is there, and its checksum right.
-    var isWhole: Bool
+    var isWhole: Bool { state == .whole }
+  }
+
+  /// What is known of the content of a file.
+  enum State: Sendable {
+    case whole
+    /// The archive ends in it.
+    case cutOff
+    /// It is not what the archive says: compressed data that makes no sense, or another checksum.
+    case damaged
   }
 
   struct Contents {
@@ -51,7 +61,8 @@ enum ZipSalvage {
       }
       guard let (entry, next) = try measure(header, path: path, fileSize: Int64(status.st_size)) else { break }
       contents.entries.append(entry)
-      guard entry.isWhole else { break }
+      // Where a damaged file ends is known all the same.
+      guard entry.state != .cutOff, let next else { break }
       position = next
     }
     // Folders have no content.
@@ -68,9 +79,11 @@ enum ZipSalvage {
   }
 
   /// Reads the content once, to learn where it ends and whether it is whole; `nil` for what cannot be read.
+  ///
+  /// - Returns: the file, and where the next begins, if that can be told.
   private static func measure(
     _ header: LocalHeader, path: String, fileSize: Int64
-  ) throws(ImportError) -> (Entry, next: Int64)? {
+  ) throws(ImportError) -> (Entry, next: Int64?)? {
     let rest = fileSize - header.content
     let isStored = header.method == .stored
     if isStored, header.storedSize == nil { return nil }
@@ -79,8 +92,16 @@ enum ZipSalvage {
     let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 << 10)
     defer { buffer.deallocate() }
     var size: Int64 = 0
+    var isDamaged = false
     while true {
-      let count = try source.read(into: buffer, count: 256 << 10)
+      let count: Int
+      do throws(ImportError) {
+        count = try source.read(into: buffer, count: 256 << 10)
+      } catch {
+        guard case .damagedZip = error else { throw error }
+        isDamaged = true
+        break
+      }
       if count == 0 { break }
       size += Int64(count)
       if header.size?.allows(size) == false {
@@ -89,21 +110,25 @@ enum ZipSalvage {
     }
     var entry = Entry(
       name: header.name, start: header.content, storedSize: source.used, isDeflated: !isStored, size: size,
-      isWhole: false)
-    var next = header.content + source.used
+      state: .cutOff)
+    if isDamaged {
+      entry.state = .damaged
+      // Without a size there is no telling where the next begins.
+      return (entry, header.storedSize.map { header.end(storedSize: $0, fileSize: fileSize) })
+    }
+    let end = header.content + source.used
     if header.hasDescriptor {
       guard source.isFinished,
-        let descriptor = try DataDescriptor(path: path, at: next, storedSize: source.used, size: size)
-      else { return (entry, next) }
-      next = descriptor.end
-      entry.isWhole = descriptor.checksum == source.checksum
-    } else {
-      let isFinished = isStored ? source.used == header.storedSize : source.isFinished
-      if isFinished, source.checksum == header.checksum { entry.isWhole = header.size?.isThat(size) == true }
-      next = header.end(storedSize: header.storedSize ?? source.used, fileSize: fileSize)
-      if isFinished, !entry.isWhole { throw .damagedZip(path: path, detail: "CRC error", someKept: false) }
+        let descriptor = try DataDescriptor(path: path, at: end, storedSize: source.used, size: size)
+      else { return (entry, end) }
+      entry.state = descriptor.checksum == source.checksum ? .whole : .damaged
+      return (entry, descriptor.end)
     }
-    return (entry, next)
+    if isStored ? source.used == header.storedSize : source.isFinished {
+      let isWhole = source.checksum == header.checksum && header.size?.isThat(size) == true
+      entry.state = isWhole ? .whole : .damaged
+    }
+    return (entry, header.end(storedSize: header.storedSize ?? source.used, fileSize: fileSize))
   }
 }
 

@@ -12,6 +12,8 @@ final class SideFiles {
 
   private let folder: any ExportFolder
   private let members: [String: ExportMember]
+  /// By their names as they are written: two may differ in case only.
+  private let exact: [String: ExportMember]
   /// Names of the files that have been read.
   private var used: Set<String> = []
 
@@ -23,17 +25,20 @@ final class SideFiles {
       members[key] = member
     }
     self.members = members
+    exact = Dictionary(folder.members.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// The file that the XML calls `path`: relative to its own folder, with or without a slash before it, in any case.
   func member(_ path: String) -> ExportMember? {
-    Self.key(path).flatMap { members[$0] }
+    exact[String(path.drop { $0 == "/" })] ?? Self.key(path).flatMap { members[$0] }
   }
 
   /// Files in a folder with a certain ending that have not been read yet, in the order of their names.
   func unread(in folder: String, ending: String) -> [ExportMember] {
-    members.filter { $0.key.begins(with: "\(folder)/") && $0.key.ends(with: ending) }.map(\.value)
-      .filter { !used.contains($0.name) }.sorted { $0.name < $1.name }
+    self.folder.members.filter { member in
+      guard !used.contains(member.name), let key = Self.key(member.name) else { return false }
+      return key.begins(with: "\(folder)/") && key.ends(with: ending)
+    }.sorted { $0.name < $1.name }
   }
 
   /// Files that nobody has read, by folder and ending, such as `electrocardiograms/*.pdf`; one alone by its name.
@@ -61,7 +66,7 @@ final class SideFiles {
   /// Files whose name has `text` in it, in any case.
   func members(containing text: String) -> [ExportMember] {
     let wanted = text.lowercased()
-    return members.filter { $0.key.contains(wanted) }.map(\.value).sorted { $0.name < $1.name }
+    return (folder.members + folder.others).filter { $0.name.lowercased().contains(wanted) }.sorted { $0.name < $1.name }
   }
 
   /// Opens a file of at most `limit` bytes.

@@ -5,15 +5,15 @@ extension XMLScanner {
   /// `nil` when the tag was not whole and more has been read.
   mutating func closeTag() throws(ImportError) -> Token? {
     let rest = Bytes(buffer + position + 2, filled - position - 2)
-    guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-      return try refill(keeping: position) ? nil : endInsideTag()
-    }
-    let inside = Bytes(rest.start, end)
-    if let other = inside.firstIndex(of: UInt8(ascii: "<")) {
-      position += 2 + other
+    // Whichever of the two comes first decides, so that a run of `</` is read once.
+    var end = 0
+    while end < rest.count, rest[end] != UInt8(ascii: ">"), rest[end] != UInt8(ascii: "<") { end += 1 }
+    guard end < rest.count else { return try refill(keeping: position) ? nil : endInsideTag() }
+    if rest[end] == UInt8(ascii: "<") {
+      position += 2 + end
       return .malformed
     }
-    name = inside.trimmed
+    name = Bytes(rest.start, end).trimmed
     position += 2 + end + 1
     return .close
   }

@@ -29,6 +29,11 @@ package enum AppReadings {
     return readings.mapValues { $0.sorted { $0.rawValue < $1.rawValue } }
   }()
 
+  /// Whether a type is one of an app's own, and none that Apple's export or HealthKit could have.
+  package static func isOwnType(_ type: SampleType) -> Bool {
+    ["hae.", "healthpush.", "p247."].contains { type.rawValue.begins(with: $0) }
+  }
+
   /// The type of HealthKit that a type of readings is of; `nil` of any other, and of readings of several.
   package static func healthKit(_ type: SampleType) -> SampleType? { byReading[type] }
 

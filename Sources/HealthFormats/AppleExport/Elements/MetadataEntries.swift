@@ -10,12 +10,31 @@ struct MetadataEntries {
   /// Of the first ``numberedCount`` entries, for ``place(ofEntry:_:)``: the number of each value under its key.
   private var numbers: [String: [String: Int]] = [:]
   private var numberedCount = 0
+  /// The most bytes that are held while an element is open; what is more than half of it cannot travel.
+  private static let maximumBytes = 2 * JSONBudget.metadata.bytes
+  private var bytes = 0
+  /// Whether there was more than is held. Then nothing is held any more, and the sample is to be skipped.
+  private(set) var isTooLarge = false
 
   var isEmpty: Bool { entries.isEmpty }
 
-  mutating func append(_ key: String, _ value: String) { entries.append((key, value)) }
+  mutating func append(_ key: String, _ value: String) {
+    // Each also costs an entry.
+    bytes += key.utf8.count + value.utf8.count + 32
+    if bytes > Self.maximumBytes { giveUp() }
+    if !isTooLarge { entries.append((key, value)) }
+  }
 
-  mutating func append(_ other: MetadataEntries) { entries += other.entries }
+  mutating func append(_ other: MetadataEntries) {
+    bytes += other.bytes
+    if bytes > Self.maximumBytes { giveUp() }
+    if !isTooLarge { entries += other.entries }
+  }
+
+  private mutating func giveUp() {
+    isTooLarge = true
+    (entries, numbers, numberedCount) = ([], [:], 0)
+  }
 
   // MARK: What is unknown
 

@@ -20,7 +20,7 @@ enum ActivitySummaryHandler {
     attributes["dateComponents"] = nil
     let sample = Sample(
       uuid: .undecided, type: .activitySummary, start: start, end: Timestamp(seconds: start.seconds + 86_400),
-      created: context.report.exportDate, source: .health,
+      created: context.report.exportDate ?? context.surveyedDate, source: .health,
       payload: .activitySummary(ActivitySummary(date: day, attributes: attributes)))
     let draft = Draft(
       kind: .other(name: "ActivitySummary", identifier: nil), line: context.scanner.tokenLine(),

@@ -2,8 +2,12 @@ import HealthModel
 
 /// `Correlation`.
 struct CorrelationHandler {
-  /// Of the correlation that is open.
+  /// The most members that a correlation may have: more references to them cannot travel.
+  private static let mostMembers = 100_000
+  /// The members of the correlation that is open.
   private var members: [Draft] = []
+  /// Whether the open correlation had more members than it may have. They go on as records of their own.
+  private var isTooLarge = false
 
   mutating func begin(_ context: inout ReadingContext) -> ElementStack.Role {
     let attributes = CommonAttributes(context.scanner)
@@ -15,16 +19,24 @@ struct CorrelationHandler {
     for (name, bytes) in [("value", attributes.value), ("unit", attributes.unit)] {
       if let bytes { draft.metadata.keep(attribute: name, context.decoded(bytes), of: "Correlation", &context) }
     }
-    members = []
+    (members, isTooLarge) = ([], false)
     context.open.outer = draft
     return .correlation
   }
 
-  mutating func add(_ member: Draft) { members.append(member) }
+  mutating func add(_ member: Draft, _ context: inout ReadingContext) throws {
+    if isTooLarge { return try context.delivery.add(member) }
+    members.append(member)
+    guard members.count > Self.mostMembers else { return }
+    isTooLarge = true
+    for member in members { try context.delivery.add(member) }
+    members = []
+  }
 
   mutating func finish(_ context: inout ReadingContext) throws {
     guard var draft = context.open.outer.take() else { return }
     defer { members = [] }
+    if isTooLarge { return context.skipTooLarge(draft.sample.type, line: draft.line) }
     draft.complete(&context)
     draft.sample.payload = .correlation(Correlation(members: members.map(\.sample.reference)))
     guard try context.takes(draft) else {

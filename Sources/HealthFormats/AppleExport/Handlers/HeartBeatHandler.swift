@@ -4,6 +4,7 @@ import HealthModel
 struct HeartBeatHandler {
   /// `bpm@time;…` of the record that is open.
   private var beats = ""
+  private var count = 0
 
   func beginList(_ context: inout ReadingContext) {
     let name = "HeartRateVariabilityMetadataList"
@@ -40,6 +41,7 @@ struct HeartBeatHandler {
   }
 
   private mutating func add(_ bpm: String, at time: String) {
+    count += 1
     if !beats.isEmpty { beats.append(";") }
     beats.append(bpm)
     beats.append("@")
@@ -47,8 +49,7 @@ struct HeartBeatHandler {
   }
 
   private var placeOfNext: String {
-    KeptName.place(
-      "InstantaneousBeatsPerMinute", beats.isEmpty ? 1 : beats.utf8.count { $0 == UInt8(ascii: ";") } + 2)
+    KeptName.place("InstantaneousBeatsPerMinute", count + 1)
   }
 
   /// Moves the beats into their record: with their times in seconds after the record's start, and what it takes to print
@@ -56,7 +57,7 @@ struct HeartBeatHandler {
   /// no clock, or that this would not print again as they were, are kept as they came.
   mutating func finish(in draft: inout Draft, _ context: inout ReadingContext) {
     if beats.isEmpty { return }
-    defer { beats = "" }
+    defer { (beats, count) = ("", 0) }
     context.noticeLine = draft.line
     let nearest = Int(context.keys.dates.offset ?? 0)
     guard let clock = BeatClock(beats, start: draft.sample.start, end: draft.sample.end, nearest: nearest) else {

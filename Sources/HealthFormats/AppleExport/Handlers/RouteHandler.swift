@@ -13,6 +13,8 @@ struct RouteHandler {
   private let claims: RouteClaims
   /// Those of the workout that is open.
   private var routes: [Route] = []
+  /// The number of points in all of them.
+  private var pointCount = 0
   var parts = RouteParts()
   /// How often each file was read: once for each route that names it.
   private var reads: [String: Int] = [:]
@@ -21,7 +23,7 @@ struct RouteHandler {
 
   init(claims: RouteClaims) { self.claims = claims }
 
-  mutating func removeAll() { routes = [] }
+  mutating func removeAll() { (routes, pointCount) = ([], 0) }
 
   /// - Parameter workout: the one that the route is in; what the route does not say is as there.
   /// - Returns: the number of the route among those of its workout.
@@ -93,7 +95,8 @@ struct RouteHandler {
         routes[route].draft.sample.start.microseconds)
       if !overflow { point.time = Double(difference) / 1_000_000 }
     }
-    guard values.isEmpty, routes[route].points.count < GPXReader.maximumPoints else { return false }
+    guard values.isEmpty, pointCount < GPXReader.maximumPoints else { return false }
+    pointCount += 1
     routes[route].points.append(point)
     return true
   }

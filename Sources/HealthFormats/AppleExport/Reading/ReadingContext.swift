@@ -11,15 +11,21 @@ struct ReadingContext: ~Copyable {
   var delivery: SampleDelivery
   var report = ImportReport()
   let sideFiles: SideFiles
+  /// The date of the export as the first pass has found it: it may stand behind what needs it.
+  let surveyedDate: Timestamp?
   /// Where the element began that is being made into something, where that is not the one that the scanner is at.
   var noticeLine: Int?
   /// Of the unknown elements that the sample keeps.
   var keptBytes = 0
 
-  init(scanner: consuming XMLScanner, delivery: consuming SampleDelivery, sideFiles: SideFiles) {
+  init(
+    scanner: consuming XMLScanner, delivery: consuming SampleDelivery, sideFiles: SideFiles,
+    surveyedDate: Timestamp? = nil
+  ) {
     self.scanner = scanner
     self.delivery = delivery
     self.sideFiles = sideFiles
+    self.surveyedDate = surveyedDate
   }
 
   // MARK: The element that the scanner is at
@@ -69,6 +75,10 @@ struct ReadingContext: ~Copyable {
   ///
   /// Throws `EncodingError` for one that cannot be written as JSON.
   mutating func takes(_ draft: Draft) throws -> Bool {
+    if draft.metadata.isTooLarge {
+      skipTooLarge(draft.sample.type, line: draft.line)
+      return false
+    }
     let weight = scanner.offset - draft.offset
     if weight < (draft.sample.payload.holdsAnyJSON ? Self.worthWeighing.nested : Self.worthWeighing.flat) {
       return true

@@ -37,17 +37,17 @@ package struct AppleTrackWriter: Sendable {
     let text = AppleText(offset: 0)
     var lost = 0
     func element(_ name: String, _ value: Double?) {
-      guard let value, value.isFinite else { return }
-      bytes.append(contentsOf: "<\(name)>\(text.number(value))</\(name)>".utf8)
+      guard let value, value.isFinite, let number = text.decimal(value) else { return }
+      bytes.append(contentsOf: "<\(name)>\(number)</\(name)>".utf8)
     }
     for point in points {
-      guard abs(point.latitude) <= 90, abs(point.longitude) <= 180 else {
+      guard abs(point.latitude) <= 90, abs(point.longitude) <= 180, let longitude = text.decimal(point.longitude),
+        let latitude = text.decimal(point.latitude)
+      else {
         lost += 1
         continue
       }
-      bytes.append(
-        contentsOf:
-          "      <trkpt lon=\"\(text.number(point.longitude))\" lat=\"\(text.number(point.latitude))\">".utf8)
+      bytes.append(contentsOf: "      <trkpt lon=\"\(longitude)\" lat=\"\(latitude)\">".utf8)
       element("ele", point.elevation)
       if let time = point.time, abs(time) < 0x1p40 {
         let (instant, overflow) = start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
