@@ -1,3 +1,4 @@
+import Foundation
 import OperatingSystem
 
 /// What a destination has to work with, apart from its settings.
@@ -13,6 +14,9 @@ public struct DestinationEnvironment: Sendable {
   public let clock: any Clock<Duration>
   /// Told for a person what a delivery that takes long is about: `Syncing 6/14 days...`.
   public var progress: @Sendable (String) -> Void = { _ in }
+
+  /// The name of the destination, which its folder has.
+  var name: String { URL(filePath: stateFolder).deletingLastPathComponent().lastPathComponent }
 
   /// - Parameter stateFolder: an absolute path; nothing need be there.
   public init(

@@ -62,7 +62,7 @@ struct CalDAVDestination: Destination {
     calendar = CalendarCollection(
       service, url: url.absoluteString, authorization: authorization,
       displayName: settings.boolean("create") ? try settings.text("display-name") : nil,
-      record: environment.record.store.id.uuidString.lowercased())
+      record: environment.record.store.id.uuidString.lowercased(), destination: environment.name)
   }
 
   /// `stepCount = "10000"`, `distanceWalkingRunning = "10 km"`.
@@ -71,6 +71,9 @@ struct CalDAVDestination: Destination {
     for (name, text) in table.sorted(by: { $0.key < $1.key }) {
       guard let type = SampleTypeCatalogue.healthKit.type(named: name), let entry = SampleTypeCatalogue.healthKit[type]
       else { throw SettingsError("milestones", .invalid("has a type that nobody knows: \(name)")) }
+      guard !milestones.contains(where: { $0.type == type }) else {
+        throw SettingsError("milestones", .invalid("has \(name), which is there twice"))
+      }
       let words = text.split(separator: " ", maxSplits: 1).map(String.init)
       guard let threshold = words.first.flatMap(Double.init), threshold.isFinite, threshold > 0 else {
         throw SettingsError("milestones", .invalid("has no number for \(name), such as \"10000\" or \"10 km\""))

@@ -18,6 +18,8 @@ actor CalendarCollection {
   private static let digest = "X-HPEER-DIGEST"
   /// Whose event it is: a family may share a calendar.
   private static let record = "X-HPEER-RECORD"
+  /// Which destination wrote it: two of one record may share a calendar, each with other events.
+  private static let destination = "X-HPEER-DESTINATION"
 
   private let service: HTTPService
   /// With a slash at its end.
@@ -26,6 +28,7 @@ actor CalendarCollection {
   /// What it is called where it is made; `nil` where it must be there.
   private let displayName: String?
   private let record: String
+  private let destination: String
   /// The names of the resources in the collection that hpeer has made; `nil` before they were listed.
   private var names: Set<String>?
   /// What is being delivered, and the digests of the events that were written for it, by their names.
@@ -35,16 +38,19 @@ actor CalendarCollection {
   /// The names of other records' events that were met meanwhile.
   private var foreign: Set<String> = []
 
-  /// - Parameter record: what no other has.
+  /// - Parameters:
+  ///   - record: what no other has.
+  ///   - destination: what no other destination of the record has.
   init(
     _ service: HTTPService, url: String, authorization: [(name: String, value: String)], displayName: String?,
-    record: String
+    record: String, destination: String
   ) {
     self.service = service
     self.url = url.hasSuffix("/") ? url : url + "/"
     self.authorization = authorization
     self.displayName = displayName
     self.record = record
+    self.destination = destination
   }
 
   // MARK: Events
@@ -88,7 +94,9 @@ actor CalendarCollection {
     let present = try await request("GET", name)
     switch present.status {
     case 200 where present.isPage: throw Self.unexpected(present)
-    case 200...299: return Self.text(of: Self.record, in: present.body).map { $0 != record } ?? false
+    case 200...299:
+      return Self.text(of: Self.record, in: present.body).map { $0 != record } ?? false
+        || Self.text(of: Self.destination, in: present.body).map { $0 != destination } ?? false
     case 404, 410: return false
     default: throw HTTPService.failure(present) ?? Self.unexpected(present)
     }
@@ -97,7 +105,10 @@ actor CalendarCollection {
   /// Writes an event under a name, in place of the one that is there, unless that says the same.
   func put(_ event: CalendarEvent, named name: String) async throws -> Outcome {
     let digest = Self.digest(of: event)
-    guard let body = event.calendar([(Self.digest, digest), (Self.record, record)]) else {
+    guard let body = event.calendar([
+      (Self.digest, digest), (Self.record, record), (Self.destination, destination),
+    ])
+    else {
       return .refused(reason: "a calendar has no such year")
     }
     if written[name] == digest { return .done }

@@ -31,12 +31,13 @@ struct CalendarDays: Sendable {
   /// Every event of a day that a batch has to do with, as it is now. Throws `StoreError`, `StatisticsError`.
   func changes(of batch: DeliveryBatch) async throws -> [Change] {
     var days: [SampleType: Set<Int>] = [:]
-    for row in batch.changes.samples { add(batch.changes.types[Int(row.type)], row.start, row.end, to: &days) }
-    for tombstone in batch.deletions {
-      add(tombstone.sample.type, tombstone.sample.start, tombstone.end ?? tombstone.sample.start, to: &days)
+    // What an app has sent answers for HealthKit's types.
+    func add(_ type: SampleType, _ start: Timestamp, _ end: Timestamp) {
+      for concerned in AppReadings.answered(by: [type]).union([type]) { self.add(concerned, start, end, to: &days) }
     }
-    for (type, found) in days {
-      for answered in AppReadings.answered(by: [type]) { days[answered, default: []].formUnion(found) }
+    for row in batch.changes.samples { add(batch.changes.types[Int(row.type)], row.start, row.end) }
+    for tombstone in batch.deletions {
+      add(tombstone.sample.type, tombstone.sample.start, tombstone.end ?? tombstone.sample.start)
     }
     var changes: [Change] = []
     if hasNights, let days = days[SleepQuery.type] { changes += try await nights(days) }

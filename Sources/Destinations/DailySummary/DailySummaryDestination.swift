@@ -46,6 +46,10 @@ struct DailySummaryDestination: Destination {
       guard HTTPHeaderText.isName(name), HTTPHeaderText.isValue(value) else {
         throw SettingsError("headers", .invalid("has \(name), which cannot be a header"))
       }
+      let own = settings.has("key") ? ["content-type", try settings.text("key-header").lowercased()] : ["content-type"]
+      if own.contains(name.lowercased()) {
+        throw SettingsError("headers", .invalid("has \(name), which hpeer sets itself"))
+      }
     }
     guard HTTPHeaderText.isName(try settings.text("key-header")) else {
       throw SettingsError("key-header", .invalid("is no header's name"))

@@ -29,9 +29,8 @@ struct DayObjects: Sendable {
     var first: Int?
     let types = metrics.types.union([.workout, SleepQuery.type])
     for type in types.union(types.flatMap(AppReadings.types)) where record.filter.passes(type) {
-      guard let start = try await record.store.samples.extent(of: type)?.lowerBound, start.seconds >= 0 else {
-        continue
-      }
+      let times = Timestamp(seconds: 0)..<Timestamp(microseconds: .max)
+      guard let start = try await record.store.samples.extent(of: type, in: times)?.lowerBound else { continue }
       first = min(first ?? .max, record.zone.dayNumber(at: start.seconds))
     }
     return first

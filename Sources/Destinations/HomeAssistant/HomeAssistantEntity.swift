@@ -1,3 +1,4 @@
+import Cryptography
 import Foundation
 import HealthAnalysis
 import HealthModel
@@ -43,7 +44,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
       canonical.flatMap { chosen == $0 && $0 != "m" ? nil : Conversion(from: $0, to: chosen) }
     }
     let entry = SampleTypeCatalogue.healthKit[type]
-    key = Self.key(type.shortName)
+    key = Self.key(of: type)
     name = entry?.displayName ?? type.rawValue
     icon = Self.icons[type.shortName]
     let isSleep = type == SleepQuery.type
@@ -99,6 +100,19 @@ struct HomeAssistantEntity: Hashable, Sendable {
     let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
     let rounded = (value * scale).rounded() / scale
     return rounded.isFinite && scale.isFinite ? rounded : value
+  }
+
+  /// Bytes that the key of a type may have: an entity's name, of which it is a part, may have 255.
+  private static let longestKey = 120
+
+  /// Returns the part of an entity's name that tells its type. What has no ASCII letters, or too many, is told by a hash.
+  static func key(of type: SampleType) -> String {
+    let key = key(type.shortName)
+    guard key.utf8.count > longestKey || type.shortName.utf8.contains(where: { $0 >= 0x80 }) else { return key }
+    let hash = SHA256.hash(data: Data(type.rawValue.utf8)).prefix(4).map { byte in
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    return "\(key.prefix(longestKey - 9))_\(hash.joined())"
   }
 
   /// `stepCount` as `step_count`; what is no ASCII letter or digit is `_`.

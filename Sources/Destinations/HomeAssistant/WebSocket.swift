@@ -15,6 +15,9 @@ struct WebSocket {
   /// For a connection; and for the answer to the handshake, as long as any other answer is waited for.
   private static let (connecting, answering) = (TimeAmount.seconds(15), TimeAmount.seconds(60))
 
+  /// The time without a frame after which the other side counts as gone. Home Assistant pings every minute.
+  private static let silence = TimeAmount.seconds(180)
+
   private typealias Channel = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
 
   private let outbound: NIOAsyncChannelOutboundWriter<WebSocketFrame>
@@ -96,6 +99,7 @@ struct WebSocket {
   private static func connect(_ url: URL, host: String, authority: String?) async throws -> Channel? {
     let isEncrypted = url.scheme?.lowercased() == "https"
     var tls = TLSConfiguration.makeClientConfiguration()
+    tls.minimumTLSVersion = .tlsv12
     if let authority { tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(authority)) }
     let context = isEncrypted ? try NIOSSLContext(configuration: tls) : nil
     var address = in6_addr()
@@ -136,6 +140,7 @@ struct WebSocket {
         try channel.pipeline.syncOperations.addHandler(
           NIOWebSocketFrameAggregator(
             minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: mostFrames, maxAccumulatedFrameSize: longestMessage))
+        try channel.pipeline.syncOperations.addHandlers([IdleStateHandler(readTimeout: silence), SilentPeer()])
         return try Channel(wrappingChannelSynchronously: channel)
       }
     }
@@ -143,5 +148,15 @@ struct WebSocket {
       channel.close(promise: nil)
       return channel.eventLoop.makeSucceededFuture(nil)
     }
+  }
+}
+
+/// Closes a connection on which nothing was read for as long as an `IdleStateHandler` before it says.
+private final class SilentPeer: ChannelInboundHandler {
+  typealias InboundIn = NIOAny
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .read? = event as? IdleStateHandler.IdleStateEvent { return context.close(promise: nil) }
+    context.fireUserInboundEventTriggered(event)
   }
 }

@@ -17,6 +17,9 @@ protocol ObjectStore: Sendable {
   /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger, which is not read to its end.
   func get(_ name: String, limit: Int) async throws -> StoredObject?
 
+  /// The same of an object that was read before: what may not be read now is not taken for gone.
+  func getKnown(_ name: String, limit: Int) async throws -> StoredObject?
+
   /// Writes an object, and returns when every reader has it. ``synchronize(_:)`` makes sure that it stays.
   ///
   /// - Throws: ``ObjectConflict`` where the condition does not hold; nothing is changed then.
@@ -35,6 +38,8 @@ extension ObjectStore {
   static var usualConcurrentWrites: Int { 4 }
 
   func concurrentWrites() async throws -> Int { Self.usualConcurrentWrites }
+
+  func getKnown(_ name: String, limit: Int) async throws -> StoredObject? { try await get(name, limit: limit) }
 
   /// Of at most ``DayFiles/largestObject``.
   func get(_ name: String) async throws -> StoredObject? { try await get(name, limit: DayFiles.largestObject) }

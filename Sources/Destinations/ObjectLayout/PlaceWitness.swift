@@ -57,7 +57,7 @@ struct PlaceWitness: Sendable {
   func examine() async throws -> PlaceExamination {
     let memory = await read()
     if memory.confirmed == nil { return .intact }
-    guard let object = try await store.get(name, limit: Self.longest) else {
+    guard let object = try await store.getKnown(name, limit: Self.longest) else {
       return .lost(reason: "the file that hpeer left there, \(name), is gone")
     }
     return isKnown(object, memory)
@@ -78,7 +78,7 @@ struct PlaceWitness: Sendable {
     if memory.confirmed == key.description { return }
     let isFirst = memory.confirmed == nil
     if !isFirst {
-      guard let object = try await store.get(name, limit: Self.longest), isKnown(object, memory) else { return }
+      guard let object = try await store.getKnown(name, limit: Self.longest), isKnown(object, memory) else { return }
       memory.attempted = (memory.attempted + [key.description]).suffix(Self.mostAttempts)
       try await write(memory)
     }

@@ -41,7 +41,7 @@ struct S3Destination: Destination {
     let options = try DayFiles.Options(settings)
     let encryption = try Self.encryption(settings)
     client = try S3Client(settings, credentials, now: now)
-    let store = S3ObjectStore(client, encryption: encryption)
+    let store = S3ObjectStore(client, encryption: encryption, isOnlyWriter: settings.boolean("only-writer"))
     files = DayFiles(in: store, options, zone: environment.record.zone)
     witness = PlaceWitness(
       in: store, folder: DayFiles.folder(options), record: environment.record.store.id,

@@ -13,7 +13,7 @@ struct S3Download: DayFilesSource {
   /// Pages in a row without a file that is new, each of a thousand others as a rule.
   private static let mostIdlePages = 1_000
   /// More than all days of all types that a person ever has.
-  private static let mostObjects = 5_000_000
+  static let mostObjects = 5_000_000
 
   /// What a destination has written.
   init(
@@ -109,7 +109,8 @@ struct S3Page: Sendable {
   init(_ body: [UInt8]) {
     let text = String(decoding: body, as: UTF8.self)
     for entry in XMLElements.all("Contents", in: text) {
-      guard let key = XMLElements.first("Key", in: entry)?.removingPercentEncoding else { continue }
+      guard let key = XMLElements.first("Key", in: entry)?.replacing("+", with: " ").removingPercentEncoding
+      else { continue }
       objects.append(
         Object(
           name: key, modified: XMLElements.first("LastModified", in: entry).flatMap { Timestamp(iso8601: $0) }))

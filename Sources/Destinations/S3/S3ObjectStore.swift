@@ -1,4 +1,5 @@
 import Foundation
+import OperatingSystem
 import Synchronization
 
 /// The objects of a bucket.
@@ -33,15 +34,31 @@ struct S3ObjectStore: ObjectStore {
   private let threshold: Int
   private let part: Int
   private let hidden = Hidden()
+  private let isOnlyWriter: Bool
 
-  init(_ client: S3Client, encryption: Encryption, threshold: Int = 64 << 20, part: Int = 16 << 20) {
+  /// - Parameter isOnlyWriter: whether objects are overwritten even where the server does not look at conditions.
+  init(
+    _ client: S3Client, encryption: Encryption, threshold: Int = 64 << 20, part: Int = 16 << 20,
+    isOnlyWriter: Bool = false
+  ) {
     (self.client, self.encryption, self.threshold, self.part) = (client, encryption, threshold, part)
+    self.isOnlyWriter = isOnlyWriter
   }
 
   func get(_ name: String, limit: Int) async throws -> StoredObject? {
+    // Where no condition holds, a write would take the place of an object that may not be read.
+    try await get(name, limit: limit, absent: isOnlyWriter ? [404] : [403, 404])
+  }
+
+  func getKnown(_ name: String, limit: Int) async throws -> StoredObject? {
+    try await get(name, limit: limit, absent: [404])
+  }
+
+  /// - Parameter absent: the statuses that say that there is no object.
+  private func get(_ name: String, limit: Int, absent: Set<Int>) async throws -> StoredObject? {
     do {
       let response = try await client.send(
-        S3Client.Request(method: "GET", name: name, longestAnswer: limit), expecting: [403, 404])
+        S3Client.Request(method: "GET", name: name, longestAnswer: limit), expecting: absent)
       guard let tag = response.header("ETag") else {
         throw DeliveryError.unusable(
           reason: "it gives objects no ETag, without which two writers lose each other's samples")
@@ -58,7 +75,7 @@ struct S3ObjectStore: ObjectStore {
     let conditions = Self.headers(condition)
     do {
       if bytes.count > threshold {
-        try await putInParts(bytes, at: name, contentType, conditions)
+        try await putInParts(bytes, at: name, contentType, condition)
       } else {
         _ = try await client.send(
           S3Client.Request(
@@ -104,7 +121,7 @@ struct S3ObjectStore: ObjectStore {
 
   /// Part by part, of which only one is copied at a time.
   private func putInParts(
-    _ bytes: [UInt8], at name: String, _ contentType: String, _ conditions: [(name: String, value: String)]
+    _ bytes: [UInt8], at name: String, _ contentType: String, _ condition: PutCondition
   ) async throws {
     let begun = try await client.send(
       S3Client.Request(
@@ -127,13 +144,15 @@ struct S3ObjectStore: ObjectStore {
       }
       _ = try await client.send(
         S3Client.Request(
-          method: "POST", name: name, query: [("uploadId", upload)], headers: conditions,
+          method: "POST", name: name, query: [("uploadId", upload)], headers: Self.headers(condition),
           body: Array("<CompleteMultipartUpload>\(parts.joined())</CompleteMultipartUpload>".utf8)),
-        expecting: conditions.isEmpty ? [] : [409, 412])
+        expecting: Self.conflicts(condition))
     } catch {
-      // What is left of it would be paid for.
-      _ = try? await client.send(
-        S3Client.Request(method: "DELETE", name: name, query: [("uploadId", upload)]), expecting: [404])
+      // What is left of it would be paid for, also after a deadline.
+      try? await uncancelled { [client] in
+        _ = try await client.send(
+          S3Client.Request(method: "DELETE", name: name, query: [("uploadId", upload)]), expecting: [404])
+      }
       throw error
     }
   }

@@ -63,6 +63,9 @@ struct WebDAVDownload: DayFilesSource {
             }
             for try await files in group { count += files }
           }
+          guard count <= S3Download.mostObjects else {
+            throw DeliveryError.refused(reason: "it lists more files than any record has")
+          }
           progress(count)
         }
       }
@@ -95,7 +98,10 @@ struct WebDAVDownload: DayFilesSource {
       "PROPFIND", "\(prefix)\(place)/", [("Depth", "1"), ("Content-Type", "application/xml; charset=utf-8")],
       Self.question)
     switch response.status {
-    case 207: return WebDAVListing(response.body).members
+    case 207:
+      // A server may list one thing twice.
+      var names: Set<String> = []
+      return WebDAVListing(response.body).members.filter { names.insert($0.name).inserted }
     case 404, 410: return []
     default: throw store.refusal(response, "PROPFIND")
     }

@@ -71,7 +71,7 @@ struct WebDAVObjectStore: ObjectStore {
       case 404, 409, 410: return nil
       default: throw refusal(response, "GET")
       }
-      if needsLocks { return StoredObject(bytes: response.body, version: Self.version(response.body)) }
+      if needsLocks || isOnlyWriter { return StoredObject(bytes: response.body, version: Self.version(response.body)) }
       guard let tag = response.header("ETag"), !tag.isEmpty else {
         throw DeliveryError.unusable(
           reason: "the server gives files no ETag, without which two writers lose each other's samples")
@@ -96,6 +96,8 @@ struct WebDAVObjectStore: ObjectStore {
       return try await putLocked(bytes, at: name, contentType: contentType, if: condition)
     }
     var headers = [(name: "Content-Type", value: contentType)]
+    // Where nobody else writes there is nothing to protect, and servers without usable ETags would never agree.
+    let condition = isOnlyWriter ? .always : condition
     switch condition {
     case .always: break
     case .absent: headers.append(("If-None-Match", "*"))
@@ -106,7 +108,7 @@ struct WebDAVObjectStore: ObjectStore {
       response = try await askWhileLocked("PUT", name, headers, bytes)
     }
     switch response.status {
-    case 200, 201, 204: if condition != .always, !isOnlyWriter { try await verify(bytes, name) }
+    case 200, 201, 204: if condition != .always { try await verify(bytes, name) }
     case 412 where condition != .always: throw ObjectConflict(name: name)
     default: throw refusal(response, "PUT")
     }

@@ -5,7 +5,7 @@ import Foundation
 enum WebhookHeaders {
   /// Those that are the request's own.
   private static let reserved: Set<String> = [
-    "connection", "content-encoding", "content-length", "expect", "host", "hpeer-starts-over", "hpeer-test",
+    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "hpeer-starts-over", "hpeer-test",
     "idempotency-key", "transfer-encoding", "upgrade", "webhook-id", "webhook-signature", "webhook-timestamp",
   ]
   /// Those that are secrets by what they are.

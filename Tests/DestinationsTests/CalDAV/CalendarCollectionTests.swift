@@ -31,7 +31,7 @@ struct CalendarCollectionTests {
     }
     let service = try HTTPServiceTests.service(endpoint.url)
     let calendar = CalendarCollection(
-      service, url: endpoint.url, authorization: [], displayName: "Health", record: "ada")
+      service, url: endpoint.url, authorization: [], displayName: "Health", record: "ada", destination: "calendar")
     let time = Timestamp(seconds: 1_718_447_400)
     let event = CalendarEvent(
       uid: "a", stamp: time, time: .instants(start: time, end: time), summary: "Run", category: "Workout")
@@ -52,7 +52,7 @@ struct CalendarCollectionTests {
     }
     let service = try HTTPServiceTests.service(endpoint.url)
     let calendar = CalendarCollection(
-      service, url: endpoint.url, authorization: [], displayName: nil, record: "ada")
+      service, url: endpoint.url, authorization: [], displayName: nil, record: "ada", destination: "calendar")
     await #expect(throws: DeliveryError.self) { try await calendar.list() }
     await service.close()
   }

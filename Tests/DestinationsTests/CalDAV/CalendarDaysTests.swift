@@ -33,6 +33,22 @@ import Testing
     #expect(earlier.compactMap(\.event?.time) == [.instants(start: nights[1].start, end: nights[1].end)])
   }
 
+  @Test("what an app has sent of a day makes its milestone")
+  func readings() async throws {
+    let day = fixture.zone.start(ofDay: fixture.today - 1)
+    let sent = Sample(
+      uuid: UUID(), type: SampleType("hae.step_count"), start: Timestamp(seconds: day),
+      end: Timestamp(seconds: day + 86_400), source: Source(name: "iPhone"),
+      metadata: ["hpeer.aggregation": .string("day")], payload: .quantity(Quantity(12_000, "count")))
+    try await fixture.add([sent])
+    var coder = ChangeCoder()
+    try coder.add(sent)
+    let goal = CalendarDays.Milestone(type: RecordFixture.steps, threshold: 10_000, unit: nil, name: "steps")
+    let days = CalendarDays(record: fixture.reader(), hasNights: false, milestones: [goal])
+    let changes = try await days.changes(of: DeliveryBatch(changes: coder.changes, startsOver: false))
+    #expect(changes.compactMap(\.event).map(\.time) == [.day(fixture.today - 1)])
+  }
+
   @Test("a night says no source where names do not travel")
   func names() async throws {
     let night = fixture.stage(.asleepCore, hours: 5...12)

@@ -21,6 +21,7 @@ import Testing
       ("milestones", ["milestones": .table(["stepCount": "inf"])]),
       ("milestones", ["milestones": .table(["stepCount": "10 km"])]),
       ("milestones", ["milestones": .table(["heartRate": "180"])]),
+      ("milestones", ["milestones": .table(["stepCount": "1", "HKQuantityTypeIdentifierStepCount": "2"])]),
     ] as [(String, [String: DestinationSettings.Value])])
   func settings(_ key: String, _ values: [String: DestinationSettings.Value]) throws {
     let error = #expect(throws: SettingsError.self) {

@@ -37,6 +37,18 @@ struct DailySummaryTests {
     Int(try #require(Timestamp(iso8601: "\(date)T00:00:00Z")).seconds / 86_400)
   }
 
+  @Test("headers that hpeer sets itself can't be set", arguments: ["Content-Type", "content-type", "X-Api-Key"])
+  func ownHeaders(name: String) throws {
+    let settings = try DestinationSettings(
+      name: "x",
+      [
+        "url": .text("https://example.org/"), "key": .text("env:KEY"), "key-header": .text("X-API-Key"),
+        "headers": .table([name: "x"]),
+      ], of: DailySummaryDestination.description)
+    let error = #expect(throws: SettingsError.self) { try DailySummaryDestination.validate(settings) }
+    #expect(error?.key == "headers")
+  }
+
   // MARK: Days
 
   @Test("days outside of what the destination may have are empty, whichever side they are on")

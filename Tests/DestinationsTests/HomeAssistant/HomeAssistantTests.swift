@@ -98,6 +98,9 @@ struct HomeAssistantTests {
     func entity(_ name: String) -> HomeAssistantEntity {
       HomeAssistantEntity(SampleType("HKQuantityTypeIdentifier" + name))
     }
+    let names = [String(repeating: "Long", count: 200), "Schritté", "Schrittè"]
+    let keys = names.map { HomeAssistantEntity(SampleType("HKQuantityTypeIdentifier\($0)")).key }
+    #expect(Set(keys).count == 3 && keys.allSatisfy { $0.utf8.count <= 120 && $0.utf8.allSatisfy { $0 < 0x80 } })
     #expect(entity("StepCount").state(5701.239959) == 5701 && entity("StepCount").state(289.99999999999994) == 290)
     #expect(entity("ActiveEnergyBurned").state(41.5) == 41.5 && entity("BodyMass").state(80.25) == 80.25)
     let pressure = entity("BloodPressureSystolic")

@@ -100,6 +100,18 @@ struct S3AnswerTests {
     #expect(written.withLock(\.self) < DayFiles.largestObject / 2)
   }
 
+  @Test("an object that may not be read is not taken for absent where a write would take its place, nor where it was read before")
+  func forbidden() async throws {
+    let endpoint = try RawEndpoint { $0.answer(403, [:], Self.error("AccessDenied")) }
+    let client = try client(endpoint)
+    let protected = S3ObjectStore(client, encryption: .none)
+    #expect(try await protected.get("a") == nil)
+    await #expect(throws: DeliveryError.self) { try await protected.getKnown("a", limit: 100) }
+    let unprotected = S3ObjectStore(client, encryption: .none, isOnlyWriter: true)
+    await #expect(throws: DeliveryError.self) { try await unprotected.get("a") }
+    await client.close()
+  }
+
   @Test("a store that is busy is asked later, and not before it says")
   func busy() async throws {
     let error = try await failure { $0.answer(503, ["Retry-After": "7"], Self.error("SlowDown")) }

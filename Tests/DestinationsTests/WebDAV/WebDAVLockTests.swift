@@ -91,6 +91,24 @@ struct WebDAVLockTests {
     await alone.close()
   }
 
+  @Test("the only writer needs no ETags, and isn't held up by weak ones", arguments: ["", "W/\"1\""])
+  func weakTags(tag: String) async throws {
+    let endpoint = try RawEndpoint { exchange in
+      switch exchange.request.method {
+      case "GET": exchange.answer(200, tag.isEmpty ? [:] : ["ETag": tag], "old")
+      // A weak ETag never matches (RFC 9110, section 13.1.1).
+      case "PUT": exchange.answer(exchange.request.headers["if-match"] == nil ? 204 : 412)
+      default: exchange.answer(405)
+      }
+    }
+    let place = try destination(endpoint.url, ["only-writer": .boolean(true)])
+    let object = try #require(try await place.store.get("a/b.jsonl"))
+    try await place.store.put(
+      Array("new".utf8), at: "a/b.jsonl", contentType: "text/plain", if: .unchanged(object.version))
+    await place.close()
+    #expect(endpoint.requests.map(\.method) == ["GET", "PUT"])
+  }
+
   @Test("a lock is refreshed while a file is being written")
   func refreshed() async throws {
     let isTooLate = Mutex(false)
