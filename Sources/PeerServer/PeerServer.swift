@@ -60,7 +60,7 @@ public struct PeerServer: Service {
     self.configuration = configuration
     self.audit = audit
     let limits = configuration.limits.fitting(
-      descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
+      descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors) * 3 / 5)
     let table = ConnectionTable(limits)
     let tls = try ServerTLS(identity, shutdown: limits.shutdown)
     let (starting, started) = AsyncStream.makeStream(of: Never.self)
@@ -77,6 +77,7 @@ public struct PeerServer: Service {
         address: .hostname(configuration.host ?? Self.anyAddress, port: configuration.port), serverName: "hpeer",
         backlog: Self.backlog),
       onServerRunning: { channel in
+        try? await channel.pipeline.addHandler(AcceptErrors(), position: .first)
         await onListening(channel.localAddress?.port ?? configuration.port)
         started.finish()
       },
@@ -88,9 +89,9 @@ public struct PeerServer: Service {
       async let _ = audit.sealMinutes()
       try await application.run()
     } catch let error as IOError where error.errnoCode == EADDRINUSE {
-      throw PeerServerError.portTaken(configuration.port)
+      throw PeerServerError.portTaken(configuration.port, of: .server)
     } catch let error as IOError where error.errnoCode == EACCES {
-      throw PeerServerError.portForbidden(configuration.port)
+      throw PeerServerError.portForbidden(configuration.port, of: .server)
     } catch let error
       where error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
     {

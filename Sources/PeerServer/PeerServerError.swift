@@ -3,12 +3,24 @@ import OperatingSystem
 
 /// Why the server could not start.
 public enum PeerServerError: Error, Hashable, Sendable {
+  /// A listener of this program, each with a port of its own.
+  public enum Listener: Hashable, Sendable {
+    case server, inbox, metrics
+
+    /// The option that chooses the port.
+    var option: String {
+      switch self {
+      case .server: "--port"
+      case .inbox: "--inbox-port"
+      case .metrics: "--metrics"
+      }
+    }
+  }
+
   /// Another process listens on the port (`EADDRINUSE`).
-  case portTaken(Int)
-  /// The same of the inbox's.
-  case inboxPortTaken(Int)
+  case portTaken(Int, of: Listener)
   /// The port is below 1024 and the user is not root (`EACCES`).
-  case portForbidden(Int)
+  case portForbidden(Int, of: Listener)
   /// The address is not one of this machine's, or something else of the network's.
   case cannotListen(address: String, reason: String)
 }
@@ -16,12 +28,10 @@ public enum PeerServerError: Error, Hashable, Sendable {
 extension PeerServerError: CustomStringConvertible {
   public var description: String {
     switch self {
-    case .portTaken(let port):
-      "Port \(port) is already taken by another program: stop that, or choose another with `--port N` (`--port 0` picks a free one)."
-    case .inboxPortTaken(let port):
-      "Port \(port) is already taken by another program: stop that, or choose another for the inbox with `--inbox-port N` (`--inbox-port 0` picks a free one)."
-    case .portForbidden(let port):
-      "Port \(port) needs privileges that this user does not have: choose one above 1023 with `--port N`."
+    case .portTaken(let port, let listener):
+      "Port \(port) is already taken by another program: stop that, or choose another with `\(listener.option) N` (`\(listener.option) 0` picks a free one)."
+    case .portForbidden(let port, let listener):
+      "Port \(port) needs privileges that this user does not have: choose one above 1023 with `\(listener.option) N`."
     case .cannotListen(let address, let reason):
       "Cannot listen on \(address) (\(reason)): check the address given to `--bind`."
     }

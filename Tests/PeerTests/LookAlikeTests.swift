@@ -6,6 +6,7 @@ import Testing
     "other letters of one shape are noticed, other names and other cases are not",
     arguments: [
       ("studio", "ѕtudio", true), ("studio", "studi0", true), ("laptop", "1aptop", true), ("studio", "Studio", false),
+      ("studio", "studіo", true), ("studio", "studιo", true), ("mini", "mіnі", true), ("studіo", "studιo", true),
       ("studio", "studio", false), ("studio", "attic", false), ("", "", false),
     ])
   func confusable(one: String, other: String, isConfusable: Bool) {

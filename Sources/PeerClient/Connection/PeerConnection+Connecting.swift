@@ -104,7 +104,7 @@ extension PeerConnection {
         if let mismatch = judge?.mismatch { throw mismatch }
         if attempt.isExpired, let handshakeLimit {
           throw PeerError.unreachable(
-            endpoint: endpoint.description, reason: "no answer within \(handshakeLimit / .seconds(1)) s")
+            endpoint: endpoint.description, reason: "no answer within \(max(1, handshakeLimit.components.seconds)) s")
         }
         throw describe(error, endpoint: endpoint, isConnected: false, silenceLimit: silenceLimit)
       }

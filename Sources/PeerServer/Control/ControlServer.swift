@@ -72,6 +72,7 @@ public struct ControlServer: Service {
     let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
     do {
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        .serverChannelInitializer { $0.pipeline.addHandler(AcceptErrors()) }
         .bind(unixDomainSocketPath: path) { [requestTimeout] channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(RequestLine(timeout: TimeAmount(requestTimeout)))

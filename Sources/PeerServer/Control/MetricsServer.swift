@@ -38,6 +38,7 @@ public struct MetricsServer: Service {
     do {
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .serverChannelInitializer { $0.pipeline.addHandler(AcceptErrors()) }
         .bind(host: "127.0.0.1", port: port) { [requestTimeout] channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(RequestHead(timeout: TimeAmount(requestTimeout)))
@@ -47,7 +48,9 @@ public struct MetricsServer: Service {
           }
         }
     } catch let error as IOError where error.errnoCode == EADDRINUSE {
-      throw PeerServerError.portTaken(port)
+      throw PeerServerError.portTaken(port, of: .metrics)
+    } catch let error as IOError where error.errnoCode == EACCES {
+      throw PeerServerError.portForbidden(port, of: .metrics)
     } catch {
       throw PeerServerError.cannotListen(address: "127.0.0.1", reason: networkReason(error))
     }

@@ -41,9 +41,15 @@ public struct InboxProfileServer: Service {
       }
       guard isFirst else { throw ServerFailure(status: .gone, message: "This profile has been fetched already.") }
       let body = ResponseBody(contentLength: profile.text.utf8.count) { writer in
-        defer { onServed() }
-        try await writer.write(ByteBuffer(string: profile.text))
-        try await writer.finish(nil)
+        do {
+          try await writer.write(ByteBuffer(string: profile.text))
+          try await writer.finish(nil)
+        } catch {
+          // The phone may ask again after a connection that broke.
+          isLeft.withLock { $0 = true }
+          throw error
+        }
+        onServed()
       }
       return Response(
         status: .ok,
@@ -55,7 +61,10 @@ public struct InboxProfileServer: Service {
         GuardedChannel(responder: responder, security: PlainConnection(), table: table, limits: serving)
       },
       configuration: .init(address: .hostname(host ?? PeerServer.anyAddress, port: port), serverName: "hpeer"),
-      onServerRunning: { channel in onListening(channel.localAddress?.port ?? port) }, logger: logger)
+      onServerRunning: { channel in
+        try? await channel.pipeline.addHandler(AcceptErrors(), position: .first)
+        onListening(channel.localAddress?.port ?? port)
+      }, logger: logger)
   }
 
   /// Throws ``PeerServerError`` where it cannot listen.
@@ -63,7 +72,7 @@ public struct InboxProfileServer: Service {
     do {
       try await application.run()
     } catch let error as IOError where error.errnoCode == EADDRINUSE {
-      throw PeerServerError.portTaken(port)
+      throw PeerServerError.portTaken(port, of: .server)
     } catch let error
       where error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
     {

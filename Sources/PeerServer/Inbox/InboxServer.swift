@@ -52,7 +52,9 @@ public struct InboxServer: Service {
   ) {
     self.configuration = configuration
     let limits = configuration.limits
-    let serving = limits.serving.fitting(descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors))
+    // The rest is for the server of peers in the same process.
+    let serving = limits.serving.fitting(
+      descriptors: DescriptorLimit.raise(to: ServingLimits.wantedDescriptors) * 2 / 5)
     let table = ConnectionTable(serving)
     let security: any ConnectionSecurity =
       switch configuration.security {
@@ -77,7 +79,10 @@ public struct InboxServer: Service {
       configuration: .init(
         address: .hostname(configuration.host ?? PeerServer.anyAddress, port: configuration.port),
         serverName: "hpeer", backlog: Self.backlog),
-      onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.port) },
+      onServerRunning: { channel in
+        try? await channel.pipeline.addHandler(AcceptErrors(), position: .first)
+        await onListening(channel.localAddress?.port ?? configuration.port)
+      },
       logger: logger)
   }
 
@@ -88,7 +93,9 @@ public struct InboxServer: Service {
       async let _ = keepCertificatesFresh()
       try await application.run()
     } catch let error as IOError where error.errnoCode == EADDRINUSE {
-      throw PeerServerError.inboxPortTaken(configuration.port)
+      throw PeerServerError.portTaken(configuration.port, of: .inbox)
+    } catch let error as IOError where error.errnoCode == EACCES {
+      throw PeerServerError.portForbidden(configuration.port, of: .inbox)
     } catch let error
       where error is IOError || error is SocketAddressError || error is SocketAddressError.UnknownHost
     {

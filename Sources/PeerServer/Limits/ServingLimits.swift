@@ -103,7 +103,7 @@ extension ServingLimits {
   /// File descriptors reserved for the store, the audit log, Avahi and the control socket.
   private static let reservedDescriptors = 96
   /// Most a process is asked to have; enough for the numbers above.
-  static let wantedDescriptors = 8192
+  static let wantedDescriptors = 16_384
 
   /// The same limits with no more connections than `descriptors` allow, the paired ones having a quarter.
   func fitting(descriptors: Int) -> Self {

@@ -152,7 +152,7 @@ struct RequestLimitTests {
   @Test("a port that is taken is named")
   func portTaken() async throws {
     try await withServer { server in
-      let expected = PeerServerError.portTaken(server.port)
+      let expected = PeerServerError.portTaken(server.port, of: .server)
       await #expect(throws: expected) {
         try await withServer(ServerOptions(port: server.port)) { _ in () }
       }
