@@ -51,7 +51,7 @@ public struct CalendarEvent: Hashable, Sendable {
   public init?(workout sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     self.init(
-      uid: sample.uuid.uuidString, stamp: sample.created ?? sample.end,
+      uid: sample.uuid.uuidString, stamp: sample.created.flatMap { CalendarText.instant($0) == nil ? nil : $0 } ?? sample.end,
       time: .instants(start: sample.start, end: sample.end), summary: workout.activityType.displayName,
       description: Self.description(of: workout, in: sample) + [sample.source.name], category: "Workout", isBusy: true)
   }

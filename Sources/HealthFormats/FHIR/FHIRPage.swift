@@ -110,7 +110,9 @@ struct FHIRPage {
   mutating func quantity(_ row: CodedSample, unit: UInt32) -> FHIRQuantity {
     let key = UInt64(row.type) << 32 | UInt64(unit)
     if let known = units[key] { return known }
-    let form = FHIRQuantity(unit: changes.units[Int(unit)], entry: map[changes.types[Int(row.type)]])
+    let type = changes.types[Int(row.type)]
+    let form = FHIRQuantity(
+      unit: changes.units[Int(unit)], entry: map[type], isOfApp: AppReadings.isOwnType(type))
     units[key] = form
     return form
   }

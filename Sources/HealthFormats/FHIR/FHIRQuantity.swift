@@ -13,8 +13,10 @@ struct FHIRQuantity {
   /// Whether the value has the unit that the codes of the table are for.
   let fitsCodes: Bool
 
-  /// - Parameter entry: what the table says of the type.
-  init(unit source: String, entry: FHIRMap.Entry?) {
+  /// - Parameters:
+  ///   - entry: what the table says of the type.
+  ///   - isOfApp: whether the type is an app's own, whose percentages are no fractions.
+  init(unit source: String, entry: FHIRMap.Entry?, isOfApp: Bool = false) {
     self.source = source
     var (unit, ucum): (String?, String?)
     if let wanted = entry?.unit, let code = entry?.ucum, UnitConversion.convert(1, from: source, to: wanted) != nil {
@@ -26,8 +28,9 @@ struct FHIRQuantity {
       (target, ucum, fitsCodes) = (source, FHIRUnits.ucum(source), entry?.unit == nil)
       unit = FHIRText.plain(source)
     }
-    isPercent = ucum == "%"
-    isOwnUnit = unit.map { $0.isExactly(source) } ?? source.isEmpty
+    isPercent = ucum == "%" && !isOfApp
+    // What is read back as a percentage becomes a fraction.
+    isOwnUnit = (unit.map { $0.isExactly(source) } ?? source.isEmpty) && (isPercent || ucum != "%")
     var bytes: [UInt8] = []
     bytes.append(unit: unit, ucum: ucum)
     end = bytes

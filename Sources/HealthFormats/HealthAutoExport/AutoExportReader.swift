@@ -26,6 +26,8 @@ struct AutoExportReader: AutoExportVisitor {
   mutating func metric(units: String) {}
 
   mutating func point(_ point: JSONValue, weight: Int, line: () -> Int) throws {
+    // A file that has changed since the first walk may have more.
+    guard survey.metrics.indices.contains(metric) else { throw ImportError.changedWhileReading(path: Self.appName) }
     guard let name = survey.metrics[metric].name, !name.isEmpty else {
       return collector.report.skipped.add("point of a metric without a name", line: line)
     }

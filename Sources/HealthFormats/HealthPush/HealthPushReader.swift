@@ -39,11 +39,12 @@ struct HealthPushReader {
 
   private func readValue(_ scanner: inout JSONScanner, into collector: inout SampleCollector) throws {
     let value = try scanner.value(limit: SampleFile.maximumSample)
-    let line = scanner.position.line
     guard let record = try? decoder.decode(HealthPushRecord.self, from: Data(value.bytes)) else {
+      let line = scanner.position.line
       return collector.report.skipped.add("\(key): something that is no record") { line }
     }
-    try add(record, weight: value.bytes.count, into: &collector) { line }
+    // To find the line costs more than to read the record.
+    try add(record, weight: value.bytes.count, into: &collector) { scanner.position.line }
   }
 
   private func readTable(_ scanner: consuming CSVScanner, into collector: inout SampleCollector) throws {
@@ -56,7 +57,7 @@ struct HealthPushReader {
         collector.report.skipped.add("\(key): a row that is no record of its type") { line }
         continue
       }
-      try add(record, weight: 0, into: &collector) { line }
+      try add(record, weight: row.fields.reduce(0) { $0 + $1.text.utf8.count }, into: &collector) { line }
     }
   }
 

@@ -69,7 +69,7 @@ struct HealthPushWebhook: InboxFormat {
     switch value {
     case .integer(let integer): Double(integer)
     case .number(let number): number
-    case .string(let text): Double(text).flatMap { $0.isFinite ? $0 : nil }
+    case .string(let text): SampleCSV.number(text).flatMap { $0.isFinite ? $0 : nil }
     default: nil
     }
   }

@@ -103,7 +103,8 @@ public struct InboxBody: Sendable {
     guard let types else { return 0 }
     let before = count
     filter { type in
-      types.contains(type) || AppReadings.healthKit(type).map(types.contains) ?? false
+      let answered = AppReadings.answered(by: [type])
+      return types.contains(type) || !answered.isEmpty && answered.isSubset(of: types)
     } reason: {
       "\($0.rawValue.shortened(toBytes: 100)): this sender may not send it"
     }

@@ -46,6 +46,7 @@ enum ChangeFeedReader {
       case .error:
         let place = scanner.position.line
         collector.report.remarks.add("the server that sent the feed stopped in the middle") { place }
+        collector.report.end = collector.report.end ?? scanner.position
       }
       try meter.update(scanner.bytesRead, progress)
     }

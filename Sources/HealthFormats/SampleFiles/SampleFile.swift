@@ -169,7 +169,7 @@ public struct SampleFile: RecordFormat {
         try FHIRReader.read(
           lines: JSONScanner(source: source, path: path, chunkSize: chunkSize), into: &collector, progress)
       }
-      collector.report.isComplete = true
+      collector.report.isComplete = collector.report.end == nil
     } catch SampleFileError.endsEarly(_, let position) {
       collector.report.end = position
     }

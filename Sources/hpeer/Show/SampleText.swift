@@ -11,7 +11,7 @@ struct SampleText {
   /// - Parameter members: those of a correlation's that the store has.
   func of(_ sample: Sample, members: [Sample]) -> String {
     switch sample.payload {
-    case .quantity(let quantity): text(units.quantity(quantity, of: sample.type))
+    case .quantity(let quantity): text(units.quantity(quantity, of: sample.type), of: sample.type)
     case .category(let category):
       PlainText.escaped(CategoryText.of(category, sample.type) ?? "-", limit: 100)
     case .workout(let workout): text(workout)
@@ -34,9 +34,11 @@ struct SampleText {
     }
   }
 
-  /// HealthKit's percentages are fractions.
-  private func text(_ quantity: Quantity) -> String {
+  private func text(_ quantity: Quantity, of type: SampleType? = nil) -> String {
     let unit = MolarUnit.short(quantity.unit)
+    // HealthKit's percentages are fractions; those of apps are not.
+    var quantity = quantity
+    if unit == "%", type.map(AppReadings.isOwnType) ?? false { quantity.value /= 100 }
     if isExact {
       return unit == "%"
         ? "\(HumanFormat.number(quantity.value * 100)) %"
