@@ -64,7 +64,9 @@ struct Hpeer: AsyncParsableCommand {
       let given = Array(CommandLine.arguments.dropFirst())
       if try await FirstScreen.answers(given) { return }
       let words = try CommandWords(given, for: Self.self)
-      var command = try await asyncParseAsRoot(try CommandSettings.arranged(words))
+      let arranged = try CommandSettings.arranged(words)
+      ErrorObject.note(words: arranged)
+      var command = try await asyncParseAsRoot(arranged)
       running = type(of: command)
       if var command = command as? any AsyncParsableCommand {
         try await command.run()

@@ -27,14 +27,18 @@ public struct SleepQuery: Sendable {
   /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
 
+  /// When the question is asked: without dates, it isn't about nights that lie more than a year ahead (``PlausibleTime``).
+  public var now: Timestamp
+
   /// Whether stages and nights count that apps have sent, where samples say nothing or an hour less.
   public var hasReadings = true
   /// The types of readings that may count; `nil` for all. For an asker who may not know of some.
   public var readingTypes: Set<SampleType>?
 
-  /// All nights.
-  public init(in zone: ZoneRules) {
+  /// Creates a question about all nights.
+  public init(in zone: ZoneRules, now: Timestamp = .now) {
     self.zone = zone
+    self.now = now
   }
 
   /// In order of time. Throws ``StoreError``.
@@ -85,7 +89,9 @@ public struct SleepQuery: Sendable {
   private var range: Range<Int64> {
     let first = firstDay.map { instant($0.subtractingReportingOverflow(Self.margins.before), or: .min) } ?? .min
     let last = lastDay.map { instant($0.addingReportingOverflow(Self.margins.after), or: .max) } ?? .max
-    return first..<max(first, last)
+    func edge(_ day: Int?) -> Timestamp? { day.map { Timestamp(microseconds: instant(($0, false), or: .max)) } }
+    let limits = PlausibleTime.limits(from: edge(firstDay), to: edge(lastDay), now: now)
+    return (first..<max(first, last)).clamped(to: limits.lowerBound.microseconds..<limits.upperBound.microseconds)
   }
 
   private func instant(_ day: (partialValue: Int, overflow: Bool), or limit: Int64) -> Int64 {

@@ -133,8 +133,10 @@ struct AuditSentence {
   static func time(_ instant: Timestamp, in zone: TimeZone, now: Timestamp = .now) -> String {
     let text = instant.iso8601(in: zone)
     let (date, clock) = (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))
-    if date == now.date(in: zone) { return "\(clock) today" }
-    let before = Timestamp(seconds: now.seconds - 86_400).date(in: zone)
-    return date == before ? "\(clock) yesterday" : "\(clock) on \(date)"
+    let today = now.date(in: zone)
+    if date == today { return "\(clock) today" }
+    // Not 24 hours before: days on which clocks change have others.
+    let before = Timestamp(iso8601: "\(today)T12:00:00Z").map { Timestamp(seconds: $0.seconds - 86_400).iso8601.prefix(10) }
+    return date == before.map(String.init) ? "\(clock) yesterday" : "\(clock) on \(date)"
   }
 }

@@ -45,7 +45,7 @@ struct Delete: AsyncParsableCommand {
     }
     if dryRun {
       for entry in plan.entries {
-        try Console.print("\(HumanFormat.count(entry.samples, "sample")) of \(entry.type.shortName) would be deleted")
+        try Console.print("\(HumanFormat.count(entry.samples, "sample")) of \(PlainText.escaped(entry.type.shortName, limit: 100)) would be deleted")
       }
       return
     }
@@ -54,13 +54,13 @@ struct Delete: AsyncParsableCommand {
       return
     }
     try await operation.run(plan, in: store) { type, count in
-      try Console.print("\(HumanFormat.count(count, "sample")) of \(type.shortName) deleted")
+      try Console.print("\(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)) deleted")
     }
   }
 
   private func question(_ plan: DeleteOperation.Plan, _ period: Period, _ sources: Set<String>?) -> String {
     let samples = HumanFormat.count(plan.samples, "sample")
-    let types = plan.entries.map(\.type.shortName).joined(separator: ", ")
+    let types = plan.entries.map { PlainText.escaped($0.type.shortName, limit: 100) }.joined(separator: ", ")
     let start = period.start.map { ", from \(period.text($0))" } ?? ""
     let end = period.end.map { "\(start.isEmpty ? "," : "") until before \(period.text($0))" } ?? ""
     let names = ScopeText.sources(of: SampleFilter(sources: sources))

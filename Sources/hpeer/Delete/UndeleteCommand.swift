@@ -44,7 +44,7 @@ struct Undelete: AsyncParsableCommand {
     let period = try await period.period(in: store)
     try period.requireNoDoubt()
     let operation = RestoreOperation(
-      period.filter(selection.set, sources.set), from: try await ImportFile.recognised(at: file),
+      period.filter(selection.set, try await sources.resolved(in: store)), from: try await ImportFile.recognised(at: file),
       named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
     let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
     let found = plan.entries
@@ -73,13 +73,13 @@ struct Undelete: AsyncParsableCommand {
 
   private func description(_ found: RestoreOperation.Plan.Entry, _ period: Period) -> String {
     let (first, last) = (period.text(found.extent.lowerBound), period.text(found.extent.upperBound))
-    return "\(HumanFormat.count(found.samples, "sample")) of \(found.type.shortName) (\(first) to \(last))"
+    return "\(HumanFormat.count(found.samples, "sample")) of \(PlainText.escaped(found.type.shortName, limit: 100)) (\(first) to \(last))"
   }
 
   private func finish(_ report: Report) throws {
     if output.json { return try Console.print(json: report) }
     for entry in report.types where entry.restored > 0 {
-      try Console.print("\(HumanFormat.count(entry.restored, "sample")) of \(entry.name) brought back")
+      try Console.print("\(HumanFormat.count(entry.restored, "sample")) of \(PlainText.escaped(entry.name, limit: 100)) brought back")
     }
   }
 

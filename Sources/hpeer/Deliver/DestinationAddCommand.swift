@@ -80,8 +80,9 @@ struct DestinationAdd: AsyncParsableCommand {
       throw ValidationError("There is a destination called \(name) already: give this one another name.")
     }
     var values = try SettingAssignment.values(settings, of: description.fields + CommonSettings.fields)
-    let kept = try await ask(kind, name, home, &values)
+    var kept: [String] = []
     do {
+      try await ask(kind, name, home, &values, &kept)
       let edited = try file.appending(name, kind: description.kind, values)
       guard let section = edited.destination(name) else { return }
       let store = try home.createStore()
@@ -130,9 +131,8 @@ struct DestinationAdd: AsyncParsableCommand {
   /// - Returns: the keys whose secrets were kept in files.
   private func ask(
     _ kind: any Destination.Type, _ name: String, _ home: Home,
-    _ values: inout [(key: String, value: DestinationSettings.Value)]
-  ) async throws -> [String] {
-    var kept: [String] = []
+    _ values: inout [(key: String, value: DestinationSettings.Value)], _ kept: inout [String]
+  ) async throws {
     try await SettingQuestions.ask(kind.description.fields, &values) { values in
       do {
         try DestinationSection.validate(values, of: kind)
@@ -146,7 +146,6 @@ struct DestinationAdd: AsyncParsableCommand {
       if reference != secret { kept.append(field.key) }
       return .text(reference)
     }
-    return kept
   }
 }
 

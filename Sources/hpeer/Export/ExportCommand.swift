@@ -239,8 +239,9 @@ struct ExportName {
   /// Ends of names that are of no format that is written, and what to choose instead.
   private static let foreign = [
     "xlsx": csv, "xls": csv, "ods": csv, "numbers": csv, "tsv": csv, "pdf": page, "html": page, "htm": page,
-    "parquet": columns,
+    "parquet": columns, "age": encryption, "asc": encryption, "enc": encryption, "gpg": encryption, "pgp": encryption,
   ]
+  private static let encryption = "an export is not encrypted, `hpeer backup` is"
   private static let csv = "spreadsheets open --format csv"
   private static let page = "`hpeer report` writes a page to read and print"
   private static let columns = "DuckDB and pandas read --format csv"

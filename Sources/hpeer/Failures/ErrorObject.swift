@@ -1,5 +1,6 @@
 import Foundation
 import PeerClient
+import Synchronization
 import Terminal
 
 /// What went wrong, for programs: docs/reference/json.md.
@@ -27,8 +28,13 @@ struct ErrorObject: Encodable {
     if Self.isWanted { try? Console.print(json: ["error": self]) }
   }
 
-  /// Asked of the arguments as they are: some failures are in them.
-  private static let isWanted = CommandLine.arguments.dropFirst().prefix { $0 != "--" }.contains("--json")
+  /// The words of the command line with those of the settings: at first as they are, since some failures are in them.
+  private static let words = Mutex(Array(CommandLine.arguments.dropFirst()))
+
+  /// Tells which words are parsed.
+  static func note(words: [String]) { Self.words.withLock { $0 = words } }
+
+  private static var isWanted: Bool { words.withLock { $0.prefix { $0 != "--" }.contains("--json") } }
 }
 
 /// What an error says, fit for a terminal: it may quote what a peer, a file or the network said.

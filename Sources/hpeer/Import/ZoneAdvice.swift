@@ -1,4 +1,5 @@
 import Foundation
+import HealthAnalysis
 import HealthFormats
 import HealthModel
 import HealthStore
@@ -69,7 +70,9 @@ struct ZoneAdvice {
   }
 
   /// Says what is wrong, and asks whether the first of some zones is right, where a person can answer.
-  private func offer(_ zones: [String], _ what: String) async throws {
+  private func offer(_ names: [String], _ what: String) async throws {
+    // Another machine may know zones that this one has no rules of.
+    let zones = names.filter { (try? ZoneRules(named: $0)) != nil }
     guard let likely = zones.first else {
       return Console.say("\(what): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
     }

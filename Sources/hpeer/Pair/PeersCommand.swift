@@ -235,7 +235,7 @@ struct PeersSet: AsyncParsableCommand {
     if allTypes { scope.types = nil }
     if let types = selection.setWithMembers { scope.types = types }
     if allSources { scope.sources = nil }
-    if let names = sources.set { scope.sources = names }
+    if let names = try await sources.resolved(in: store) { scope.sources = names }
     if forgetsFrom { scope.earliest = nil }
     if let start = period.start { scope.earliest = start }
     if noTo { scope.end = nil }

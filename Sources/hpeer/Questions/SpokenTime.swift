@@ -109,10 +109,15 @@ enum SpokenTime {
     return nil
   }
 
+  /// The options without a value of commands that take words of time.
+  private static let flags: Set = [
+    "--all", "--csv", "--follow", "--force", "--json", "--no-readings", "--raw", "--strict", "--utc", "--zeros",
+  ]
+
   /// Whether a word is no value of an option before it.
   private static func isFree(_ index: Int, _ words: [String]) -> Bool {
     index == 0 || !words[index - 1].hasPrefix("-") || words[index - 1].contains("=")
-      || ["--json", "--csv", "--utc"].contains(words[index - 1])
+      || flags.contains(words[index - 1])
   }
 }
 

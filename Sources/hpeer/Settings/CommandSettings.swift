@@ -46,11 +46,17 @@ struct CommandSettings {
     guard hasVariables || file.commands.contains(where: { tables(of: name).contains($0.command) }) else {
       return words.arranged
     }
-    let given = Set(words.rest.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) })
+    var given = Set(words.rest.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) })
+    for group in Self.alternatives where !group.isDisjoint(with: given) { given.formUnion(group) }
     let settings = try all(for: name, words.command, file, environment)
     return words.path
       + settings.filter { given.isDisjoint(with: $0.option.spellings) }.flatMap(Self.words) + words.rest
   }
+
+  /// Options that exclude each other: one on the command line counts before a setting of another.
+  private static let alternatives: [Set<String>] = [
+    ["--zone", "--utc"], ["--json", "--csv"], ["--on", "--from", "--since"], ["--on", "--to", "--until"],
+  ]
 
   /// What is set for a command.
   ///

@@ -76,7 +76,11 @@ struct Latest: AsyncParsableCommand {
       var page: [Sample] = []
       // Without a sample, what an app has sent of it.
       for type in [type] + AppReadings.types(of: type) where page.isEmpty {
-        page = try await store.samples.page(of: type, in: question.range, from: question.sources, limit: 1)
+        page = try await store.samples.page(of: type, in: question.limits, from: question.sources, limit: 1)
+        // What is dated a year ahead is the newest only if there is nothing else.
+        if page.isEmpty {
+          page = try await store.samples.page(of: type, in: question.range, from: question.sources, limit: 1)
+        }
       }
       if let sample = page.first {
         samples.append((type, sample))

@@ -19,7 +19,8 @@ struct ScopeOptions: ParsableArguments {
   /// - Parameter store: whose person's zone the dates are in.
   func scope(in store: HealthStore?) async throws -> SampleFilter? {
     guard isGiven else { return nil }
-    return try await period.period(in: store).filter(selection.setWithMembers, sources.set)
+    return try await period.period(in: store).filter(
+      selection.setWithMembers, try await sources.resolved(in: store))
   }
 }
 

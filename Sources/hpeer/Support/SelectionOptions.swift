@@ -59,15 +59,7 @@ struct SourceOptions: ParsableArguments {
   /// The names as the store has them, whatever their case here, and with plain apostrophes; `nil` where none was given. Throws where one of them has never
   /// had a sample here: a name that is mistyped must not read like one without samples.
   func known(in store: HealthStore) async throws -> Set<String>? {
-    guard let set else { return nil }
-    let known = try await store.samples.sourceNames()
-    var found: Set<String> = []
-    var unknowns: [String] = []
-    for name in set {
-      let alike = known.contains(name) ? [name] : known.filter { Self.typed($0) == Self.typed(name) }
-      if alike.isEmpty { unknowns.append(name) }
-      found.formUnion(alike)
-    }
+    guard let (found, unknowns, known) = try await matches(in: store) else { return nil }
     guard let unknown = unknowns.min() else { return found }
     let names = known.sorted().prefix(20).map { "\"\(PlainText.escaped($0, limit: 60))\"" }
     throw ValidationError(
@@ -75,6 +67,32 @@ struct SourceOptions: ParsableArguments {
         + (names.isEmpty
           ? "there is none at all."
           : "there are \(names.joined(separator: ", "))\(known.count > 20 ? " and others" : "")."))
+  }
+
+  /// The names as the store has them; those that it doesn't have are kept as they were typed, and said. For limits that may be set
+  /// before there is anything of a source.
+  func resolved(in store: HealthStore?) async throws -> Set<String>? {
+    guard let store, let (found, unknowns, _) = try await matches(in: store) else { return set }
+    for name in unknowns {
+      Console.warn("there is no sample of a source called \"\(PlainText.escaped(name, limit: 60))\" here yet.")
+    }
+    return found.union(unknowns)
+  }
+
+  /// The names that a store has for those that were typed, those that it has not, and all that it has; nil if none was given.
+  private func matches(
+    in store: HealthStore
+  ) async throws -> (found: Set<String>, unknown: [String], known: Set<String>)? {
+    guard let set else { return nil }
+    let known = Set(try await store.samples.sourceNames())
+    var found: Set<String> = []
+    var unknowns: [String] = []
+    for name in set.sorted() {
+      let alike = known.contains(name) ? [name] : known.filter { Self.typed($0) == Self.typed(name) }
+      if alike.isEmpty { unknowns.append(name) }
+      found.formUnion(alike)
+    }
+    return (found, unknowns, known)
   }
 }
 

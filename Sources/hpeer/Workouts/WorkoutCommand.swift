@@ -54,7 +54,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     var query = WorkoutQuery()
     query.readsSamples = false
     var workouts: [WorkoutSummary] = []
-    if id == nil, let newest = try await store.samples.extent(of: .workout)?.upperBound {
+    if id == nil, let newest = try await store.samples.extent(of: .workout, in: question.limits)?.upperBound {
       // With those that may be the same one.
       let first = newest.seconds.subtractingReportingOverflow(Self.recent)
       query.range =
