@@ -61,8 +61,15 @@ extension ObjectSynchronizer {
       first, _ in first
     }
     var (new, changed): ([any ExternalObject], [any ExternalObject]) = ([], [])
+    // A store may have two samples of one UUID, of which an external store has one object.
+    var places: [UUID: Int] = [:]
     for (sample, object) in objects {
+      if let place = places[object.uuid] {
+        try new[place].update(with: sample)
+        continue
+      }
       guard var known = found[object.uuid] else {
+        places[object.uuid] = new.count
         new.append(object)
         continue
       }

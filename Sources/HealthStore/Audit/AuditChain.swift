@@ -79,6 +79,11 @@ struct AuditEnds {
     guard let row = try Row.fetchOne(db, sql: "SELECT prunedID, prunedHash, lastID, lastHash FROM auditEnds") else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the audit log has no ends")
     }
-    return AuditEnds(pruned: (row[0], row[1]), last: (row[2], row[3]))
+    let ends = AuditEnds(pruned: (row[0], row[1]), last: (row[2], row[3]))
+    // What is computed from them must not overflow, whoever wrote them.
+    guard ends.pruned.id >= 0, ends.last.id >= ends.pruned.id, ends.last.id < 1 << 60 else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the ends of the audit log make no sense")
+    }
+    return ends
   }
 }

@@ -83,6 +83,10 @@ enum Schema {
       try EarlierReadings.rename(db)
       try EarlierTwins.state(db)
     }
+    migrator.registerMigration("undoneRepetitions") { db in
+      // `said` as it was before the import that can be undone; NULL where nothing was said again.
+      try db.execute(sql: "CREATE TABLE undoRepetition(sample INTEGER PRIMARY KEY, said INTEGER) STRICT")
+    }
     return migrator
   }
 

@@ -83,11 +83,11 @@ extension HealthStore.Imports {
 
   /// Whether exports of somebody else than `person` were imported. False where nothing is known of either.
   public func hasExports(ofOthersThan person: [String]) async throws(StoreError) -> Bool {
-    let hash = store.hash(of: person)
+    let (hash, earlier) = (store.hash(of: person), store.earlierHash(of: person))
     return try await store.read { db in
       try Bool.fetchOne(
-        db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL AND person <> ?)", arguments: [hash])
-        ?? false
+        db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL AND person NOT IN (?, ?))",
+        arguments: [hash, earlier]) ?? false
     }
   }
 
@@ -95,25 +95,36 @@ extension HealthStore.Imports {
   ///
   /// - Parameter isFinished: whether that import must have ended well.
   public func hasConfirmed(_ person: Person, isFinished: Bool = false) async throws(StoreError) -> Bool {
-    let hash = store.hash(of: person)
+    let fields = HealthStore.fields(of: person)
+    let (hash, earlier) = (store.hash(of: fields), store.earlierHash(of: fields))
     return try await store.read { db in
       try Bool.fetchOne(
         db,
         sql: """
-          SELECT EXISTS(SELECT 1 FROM import WHERE confirmedPerson = ? \(isFinished ? "AND finished IS NOT NULL" : ""))
-          """, arguments: [hash]) ?? false
+          SELECT EXISTS(
+            SELECT 1 FROM import
+            WHERE confirmedPerson IN (?, ?) \(isFinished ? "AND finished IS NOT NULL" : ""))
+          """, arguments: [hash, earlier]) ?? false
     }
   }
 }
 
 extension HealthStore {
-  func hash(of person: Person) -> Data {
-    hash(of: ["person"] + Person.Trait.allCases.map { person[$0] ?? "" })
+  func hash(of person: Person) -> Data { hash(of: Self.fields(of: person)) }
+
+  static func fields(of person: Person) -> [String] {
+    ["person"] + Person.Trait.allCases.map { person[$0] ?? "" }
   }
 
-  func hash(of person: [String]) -> Data {
+  /// Keyed with what all copies of the store have, also those that get another ``positionKey``.
+  func hash(of person: [String]) -> Data { Self.hash(of: person, key: id.bytes) }
+
+  /// The hash that development versions kept, keyed with ``positionKey``.
+  func earlierHash(of person: [String]) -> Data { Self.hash(of: person, key: positionKey) }
+
+  private static func hash(of person: [String], key: Data) -> Data {
     let text = person.joined(separator: "\u{1F}")
-    return Data(HMAC.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: positionKey)))
+    return Data(HMAC.authenticationCode(for: Data(text.utf8), using: SymmetricKey(data: key)))
   }
 }
 

@@ -18,10 +18,12 @@ struct ImportTrail {
   /// The numbers in the ranges of a table.
   static func numbers(_ table: String, _ db: Database) throws -> ChangeNumbers {
     var numbers = ChangeNumbers()
+    // More than any store has numbers: a bit of memory is held for each.
+    let limit = min(try Schema.counter(db), 1 << 33)
     let rows = try Row.fetchCursor(db, sql: "SELECT first, last FROM \(table)")
     while let row = try rows.next() {
       let (first, last): (Int64, Int64) = (row[0], row[1])
-      guard first >= 0, first <= last else {
+      guard first >= 0, first <= last, last <= limit else {
         throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the ranges of imported samples make no sense")
       }
       numbers.insert(first...last)

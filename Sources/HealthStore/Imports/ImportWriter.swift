@@ -254,7 +254,7 @@ public final class ImportWriter {
             undo = begun
             return .commit
           }
-          for (change, said) in repetitions { try Repetition.note(said, of: change, db) }
+          for (change, said) in repetitions { try Repetition.noteApart(said, of: change, db) }
         }
         return (written, try self.admission.map { _ in try RecordOwner(db) }, undo)
       }

@@ -92,6 +92,8 @@ struct UndoJournal {
     statement.bind(first)
     statement.bind(id)
     try statement.run(db)
+    guard db.changesCount > 0 else { return }
+    try Repetition.keep(db.lastInsertedRowID, db)
   }
 
   /// This import is the first that has a twin of this key.
@@ -140,6 +142,7 @@ struct UndoJournal {
         DELETE FROM undoRange;
         DELETE FROM undoPosition;
         DELETE FROM undoTwin;
+        DELETE FROM undoRepetition;
         """)
     try db.execute(sql: "DELETE FROM undoAlias" + (keepsPending ? " WHERE NOT isPending" : ""))
   }

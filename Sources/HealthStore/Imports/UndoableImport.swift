@@ -131,6 +131,7 @@ struct UndoableImport {
       statement.bind(number)
       try statement.run(db)
       if known.contains(number) { try ImportTrail.write(counter...counter, db) }
+      try Repetition.undo(number, as: counter, db)
       if let said = try StatedRanges.said(number, db) { try StatedRanges.add(counter...counter, said: said, db) }
     }
     return counter
@@ -139,9 +140,9 @@ struct UndoableImport {
   private func takeBackRecords(_ db: Database) throws {
     try UndoJournal.takeAliases(db)
     try UndoJournal.removeDictionaryRows(db)
+    try Repetition.undo(db)
     try db.execute(
       sql: """
-        DELETE FROM repetition;
         DELETE FROM importedRange;
         INSERT INTO importedRange SELECT first, last FROM undoRange;
         DELETE FROM twin WHERE key IN (SELECT key FROM undoTwin);

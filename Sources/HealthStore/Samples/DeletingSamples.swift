@@ -57,13 +57,15 @@ extension HealthStore.Samples {
         query.bind(Int64(step))
         try query.rows(db) { row in
           let start = row.integer(0)
-          let statement = try row.statement(6)
+          let uuid = try row.uuid(1)
+          // One that a tombstone could not have names nothing that goes with it.
+          let statement = try row.statement(6).flatMap { SampleWriter.isFit($0, of: uuid) ? $0 : nil }
           if let statement { deletions.statements.append(statement) }
           let unit = try row.optionalInteger(8).map { try units.value(of: $0, db) }
           let quantity = unit.flatMap { unit in row.optionalDouble(7).map { Quantity($0, unit) } }
           deletions.tombstones.append(
             CodedTombstone(
-              type: 0, start: Timestamp(microseconds: start), uuid: try statement?.content ?? row.uuid(1), deleted: now,
+              type: 0, start: Timestamp(microseconds: start), uuid: statement?.content ?? uuid, deleted: now,
               end: Timestamp(microseconds: start &+ row.integer(2)),
               source: try dictionary.index(of: row.integer(3), db),
               road: SampleRoad(stored: row.integer(4)), hint: quantity.flatMap { ValueHint.of($0, type) },

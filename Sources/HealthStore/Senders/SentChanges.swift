@@ -12,7 +12,7 @@ struct SentChanges: Codable {
   /// Notes that all numbers after `before`, up to the store's last, are of this sender's changes.
   ///
   /// - Parameter limit: how many ranges to keep, the newest.
-  static func note(_ sender: String, after before: Int64, limit: Int = .max, _ db: Database) throws {
+  static func note(_ sender: String, after before: Int64, limit: Int = 65_536, _ db: Database) throws {
     let last = try Schema.counter(db)
     guard last > before else { return }
     var sent = try read(sender, db)

@@ -193,7 +193,7 @@ extension SampleWriter {
 
   /// Whether a statement is of records whose identities are derived, as those of exports are: all else is none.
   static func isFit(_ statement: KeyStatement, of uuid: UUID) -> Bool {
-    uuid.isDerived && !uuid.isOfReading && statement.key.isDerived && !statement.key.isOfReading
+    [uuid, statement.key, statement.content].allSatisfy { $0.isDerived && !$0.isOfReading }
   }
 
   /// The keys of which a sample may be a record of another rank than the first, where it comes from a file that does not say so.

@@ -97,6 +97,9 @@ enum Console {
 
   static func print(json value: some Encodable) throws {
     let encoder = JSONEncoder()
+    // As ``JSONNumber`` has them.
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
     // Also on a terminal, where it may be copied, an object is one line.

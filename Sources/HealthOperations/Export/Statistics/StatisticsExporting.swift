@@ -71,6 +71,8 @@ extension Exporting {
     (query.start, query.end) = (reader.filter.earliest, reader.filter.end)
     (query.sources, query.readingTypes) = (reader.filter.sources, reader.filter.types)
     query.weekStartsOnSunday = form.weekStartsOnSunday
+    // One sample of the year 9999 must not make too many buckets.
+    query.isPlausibleOnly = true
     return query
   }
 
