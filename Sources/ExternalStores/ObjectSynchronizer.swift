@@ -1,3 +1,4 @@
+import Foundation
 import HealthModel
 
 /// Passes a batch of changes of one type on to one external store: deletions first, then what is new, then what has changed.

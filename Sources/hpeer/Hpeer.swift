@@ -30,7 +30,7 @@ struct Hpeer: AsyncParsableCommand {
           Import.self, Export.self, Types.self, Show.self, Delete.self, Undelete.self, Digest.self,
         ]),
       CommandGroup(
-        name: "What it says",
+        name: "Look at the record",
         subcommands: [
           SummaryCommand.self, Stats.self, Chart.self, SleepCommand.self, Workouts.self, WorkoutCommand.self,
           Latest.self, Sources.self,
@@ -49,7 +49,7 @@ struct Hpeer: AsyncParsableCommand {
       CommandGroup(
         name: "Destinations", subcommands: [DestinationCommand.self, AutomationCommand.self, SyncCommand.self]),
       CommandGroup(name: "Trust", subcommands: [Peers.self, Revoke.self, Identity.self, Audit.self]),
-      CommandGroup(name: "Safekeeping", subcommands: [BackupCommand.self, RestoreCommand.self]),
+      CommandGroup(name: "Backup", subcommands: [BackupCommand.self, RestoreCommand.self]),
       CommandGroup(name: "Help", subcommands: [ConfigCommand.self, DoctorCommand.self]),
     ])
 

@@ -29,7 +29,7 @@ struct AuditShow: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var period: PeriodOptions
-  @Flag(name: .shortAndLong, help: "Go on printing what happens, until Ctrl-C.")
+  @Flag(name: .shortAndLong, help: "Keep printing new events until Ctrl-C.")
   var follow = false
   @Option(help: ArgumentHelp("Only what this machine, app or destination did.", valueName: "name"))
   var peer: String?
@@ -41,7 +41,7 @@ struct AuditShow: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if follow, period.dates.hasEnd { throw ValidationError("--follow goes on, so it takes no --to.") }
+    if follow, period.dates.hasEnd { throw ValidationError("--follow never ends, so it cannot be combined with --to.") }
     let known = Set(AuditEvent.Name.allCases.map(\.rawValue))
     if let unknown = events?.subtracting(known).min() {
       let similar = SimilarNames.suggestions(for: unknown, among: known.sorted())
@@ -142,7 +142,7 @@ struct AuditVerify: AsyncParsableCommand {
       let older = pruned > 0 ? " \(HumanFormat.count(pruned, "older event")) had been pruned before." : ""
       try Console.print("The audit log is intact: \(HumanFormat.count(rows, "event")).\(older)")
     case .broken(let damage):
-      throw CommandFailure(.storeUnusable, "The audit log is not what was written: \(damage.text).")
+      throw CommandFailure(.storeUnusable, "The audit log was changed: \(damage.text).")
     }
   }
 }

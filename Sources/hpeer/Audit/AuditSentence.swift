@@ -45,7 +45,7 @@ struct AuditSentence {
       )
     case .pairingRead: ("\(peer) was told about its pairing", ["peer"])
     case .pairingSucceeded: (detail["role"] == "client" ? "Paired with \(peer)" : "\(peer) paired", ["peer"])
-    case .pairingFailed: ("Somebody failed to pair", [])
+    case .pairingFailed: ("An attempt to pair failed", [])
     case .pairingEnded: ("\(peer) is no longer paired", ["peer"])
     case .tokenRefused: ("A request with an invalid token was refused", [])
     case .tokenRevoked: ("\(peer) may no longer read", ["peer"])
@@ -67,7 +67,7 @@ struct AuditSentence {
       ("The import of \(name("file", or: "a file")) was taken back", ["file", "removed", "restored"])
     case .inboxReceived:
       ("\(name("sender", or: "An app")) sent \(count("count", "value"))", ["sender", "count", "added"])
-    case .inboxRefused: ("\(name("sender", or: "An app")) sent what was refused", ["sender"])
+    case .inboxRefused: ("\(name("sender", or: "An app")) sent data that was refused", ["sender"])
     case .inboxChanged:
       ("The app \(name("sender", or: "")) was \(name("change", or: "changed"))", ["sender", "change"])
     case .exportStarted: ("An export to \(name("file", or: "a file")) began", ["file", "format"])
@@ -102,7 +102,7 @@ struct AuditSentence {
     case .backupRestored: ("A backup was put back", [])
     case .settingChanged: ("\(name("setting", or: "A setting")) was changed", ["setting"])
     case .auditPruned: ("Old events of this log were removed", [])
-    case .storeHealed: ("Counts that were kept wrongly were corrected", [])
+    case .storeHealed: ("Wrong stored counts were corrected", [])
     default: (quoted(event), [])
     }
   }

@@ -11,8 +11,8 @@ struct AutomationAdd: AsyncParsableCommand {
     commandName: "add",
     abstract: "Add an automation: asks for what it needs, and writes it at the end of config.toml.",
     discussion: """
-      A destination or machine that an automation names is delivered to, or pulled from, only when that says so, and not \
-      all the time as `hpeer run` does else.
+      A destination or machine that an automation names is delivered to, or pulled from, only when the automation runs. \
+      `hpeer run` no longer does it all the time.
 
       Examples:
         hpeer automation add nightly --when time --do deliver --set at=03:00 \\
@@ -33,7 +33,7 @@ struct AutomationAdd: AsyncParsableCommand {
   var name: String?
   @Option(help: "What it waits for, of `hpeer automation kinds`.")
   var when: String?
-  @Option(name: .customLong("do"), help: "What it does then, of `hpeer automation kinds`.")
+  @Option(name: .customLong("do"), help: "The action, from `hpeer automation kinds`.")
   var what: String?
   @Option(
     name: .customLong("set"),
@@ -75,7 +75,7 @@ struct AutomationAdd: AsyncParsableCommand {
     _ = try await store.activities.known(Automation.activityPrefix + name)
     try await store.audit.record(AuditEvent(.automationChanged, ["automation": name, "change": "added"]))
     Console.say(
-      "\(name) is in \(PlainText.escaped(home.settingsPath, limit: 4_096)); `hpeer run` does it in its time, and takes it up at once with SIGHUP."
+      "Added \(name) to \(PlainText.escaped(home.settingsPath, limit: 4_096)). `hpeer run` runs it on time; if it is already running, it picks it up on SIGHUP."
     )
   }
 
@@ -108,7 +108,7 @@ struct AutomationAdd: AsyncParsableCommand {
       text = try await Prompt.readLine(prompt: "name: ").trimmingCharacters(in: .whitespaces)
     }
     guard let text, DestinationSection.isName(text) else {
-      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
+      throw ValidationError("A name has up to 64 letters, digits, - and _.")
     }
     return text
   }

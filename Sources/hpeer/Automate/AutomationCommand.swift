@@ -11,7 +11,7 @@ import Terminal
 struct AutomationCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "automation",
-    abstract: "Say what hpeer does by itself, and when.",
+    abstract: "Manage automations: what hpeer does on its own, and when.",
     discussion: """
       Automations are in config.toml, which you may edit by hand. `hpeer run` does them in their time; `hpeer sync` does \
       those that are due. What was missed is made up once, nothing runs twice at once, and every run is in the audit log.
@@ -67,7 +67,7 @@ struct AutomationList: AsyncParsableCommand {
     if output.json { return try Console.print(json: ["automations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(
-        "There is no automation yet: `hpeer automation add NAME` makes one, of `hpeer automation kinds`.")
+        "No automation yet. Add one with `hpeer automation add NAME`; `hpeer automation kinds` lists triggers and actions.")
     }
     let zone = try await zone.timeZone(in: store)
     var table = Table(columns: [
@@ -125,9 +125,9 @@ struct AutomationKinds: AsyncParsableCommand {
 
 struct AutomationRunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "run", abstract: "Do what an automation is for, now.",
+    commandName: "run", abstract: "Run an automation now.",
     discussion: """
-      Also one that is paused or disabled. With --file, of one that waits for a file, that file is what came.
+      Paused and disabled automations run as well. With a file trigger, --file gives the file.
 
       Examples:
         hpeer automation run nightly
@@ -147,10 +147,10 @@ struct AutomationRunCommand: AsyncParsableCommand {
       guard let file else { throw ValidationError("It waits for a file: give one with --file.") }
       occasion = .file(path: URL(fileURLWithPath: file).path)
     } else if file != nil {
-      throw ValidationError("It waits for no file.")
+      throw ValidationError("--file is only for automations with a file trigger.")
     }
     let context = try await AutomationContext.here(home)
-    let result = try await interruptible("it is done again with the next time.") { [occasion] in
+    let result = try await interruptible("it runs again the next time.") { [occasion] in
       try await AutomationRun(automation, context).run(occasion, words: ErrorText.sentence)
     }
     Console.say("\(automation.name): \(PlainText.escaped(result, limit: 500)).")
@@ -173,7 +173,7 @@ extension AutomationContext {
 
 struct AutomationPause: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "pause", abstract: "Have an automation do nothing until it is resumed.")
+    commandName: "pause", abstract: "Pause an automation until it is resumed.")
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var automation: AutomationArgument

@@ -46,7 +46,7 @@ struct BackupCreate: AsyncParsableCommand {
   var passphraseFile: String?
   @Flag(help: "Write the record alone, for everybody to read: no identity, no tokens, no settings, no secrets.")
   var unencrypted = false
-  @Flag(help: "Replace a file that is there.")
+  @Flag(help: "Overwrite an existing file.")
   var force = false
   @Argument(help: "The file to write, or - for standard output.", completion: .file())
   var file: String

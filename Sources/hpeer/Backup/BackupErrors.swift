@@ -56,7 +56,7 @@ extension RestorationRefusal: WordedError {
   var sentence: String {
     switch self {
     case .occupied(let path):
-      "There is \(path) already, so nothing was restored: give --replace, which keeps it in a folder beside, or another --home."
+      "\(path) already exists, so nothing was restored. Use --replace to move it into a folder beside, or another --home."
     case .noRoom(let folder, let needed, let free):
       "The backup needs \(HumanFormat.bytes(Int(clamping: needed))) in \(folder), and there are \(HumanFormat.bytes(Int(free))): make room."
     case .unsound(let finding):

@@ -31,9 +31,9 @@ struct RestoreCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
   @OptionGroup var opening: BackupKeyOptions
-  @Flag(help: "Move what is here into a folder beside, and put the backup in its place.")
+  @Flag(help: "Move existing data into a folder beside it, and put the backup in its place.")
   var replace = false
-  @Flag(help: "Take the record alone: the other machine goes on with its identity, and this one has its own.")
+  @Flag(help: "Restore the record alone. The other machine keeps its identity, and this one has its own.")
   var newIdentity = false
   @Flag(
     help: "Without a backup: everything that these machines hold, which serve it; without names, those paired with.")
@@ -44,7 +44,7 @@ struct RestoreCommand: AsyncParsableCommand {
   var codeStdin = false
   @Flag(
     help: """
-      The machine that the backup was made on does not run any more, and what the backup brings is yours: do not ask.
+      Do not ask: you confirm that the backed-up machine no longer runs and that all the backup brings is yours.
       """)
   var yes = false
   @Argument(help: "The backup, or with --from-peers the machines.", completion: .file())
@@ -139,14 +139,14 @@ struct RestoreCommand: AsyncParsableCommand {
     guard Console.isInteractive else {
       throw CommandFailure(
         .usage,
-        "Say whether the machine that the backup was made on still runs: --yes if it does not, --new-identity if both go on."
+        "Does the machine that was backed up still run? Use --yes if it does not, or --new-identity if both will run."
       )
     }
     guard try await Prompt.confirm("Is the machine that this backup was made on switched off for good?")
     else {
       throw CommandFailure(
         .interrupted,
-        "Nothing was restored. Where both go on, give this one an identity of its own with --new-identity.")
+        "Nothing was restored. If both machines will run, give this one its own identity with --new-identity.")
     }
   }
 }
@@ -160,7 +160,7 @@ enum RestorationText {
       EntryFields(.serverLocked))
     for server in restoration.servers {
       let name = PlainText.escaped(server.name, limit: 100)
-      Console.say("  \(name) may know: `hpeer pull \(server.id.short)` asks it, and so does `hpeer run`.")
+      Console.say("  \(name) may know of deletions: `hpeer pull \(server.id.short)` or `hpeer run` asks it.")
     }
     for client in restoration.clients {
       let name = PlainText.escaped(client.name, limit: 100)

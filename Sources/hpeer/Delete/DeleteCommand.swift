@@ -6,7 +6,7 @@ import Terminal
 struct Delete: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete samples of some types; the deletion travels to the machines that pull from here.",
+    abstract: "Delete samples of some types, here and on the machines that pull from here.",
     discussion: """
       A deleted sample stays deleted: no later import or pull brings it back. `hpeer undelete` does, from a file that \
       has it.

@@ -31,10 +31,10 @@ struct DestinationAdd: AsyncParsableCommand {
   @Option(
     name: .customLong("set"),
     help: ArgumentHelp(
-      "A setting, of `hpeer destination kinds KIND`; may be repeated. A list is comma-separated.",
+      "A setting from `hpeer destination kinds KIND`; may be repeated. Separate the items of a list with commas.",
       valueName: "key=value"))
   var settings: [SettingAssignment] = []
-  @Flag(inversion: .prefixedNo, help: "Try it out before it is added.")
+  @Flag(inversion: .prefixedNo, help: "Test it before it is added.")
   var test = true
 
   static func kind(_ name: String) throws -> any Destination.Type {
@@ -71,7 +71,7 @@ struct DestinationAdd: AsyncParsableCommand {
     let description = kind.description
     let name = name ?? description.kind.rawValue
     guard DestinationSection.isName(name) else {
-      throw ValidationError("A name is of letters, digits, - and _, at most 64.")
+      throw ValidationError("A name has up to 64 letters, digits, - and _.")
     }
     let home = common.homeDirectory
     // Before anything is asked.
@@ -97,7 +97,7 @@ struct DestinationAdd: AsyncParsableCommand {
       throw Self.worded(error, name)
     }
     Console.say(
-      "\(name) is in \(PlainText.escaped(home.settingsPath, limit: 4_096)); `hpeer sync` delivers to it, and `hpeer run`, which takes it up at once with SIGHUP."
+      "Added \(name) to \(PlainText.escaped(home.settingsPath, limit: 4_096)). `hpeer sync` delivers to it; a running `hpeer run` picks it up on SIGHUP."
     )
   }
 
@@ -122,7 +122,7 @@ struct DestinationAdd: AsyncParsableCommand {
       let reason = PlainText.escaped(error.description, limit: 500)
       throw CommandFailure(
         ExitStatus.of(error),
-        "Nothing was added: \(reason)\(reason.last == "?" ? "" : ".") --no-test adds it nevertheless.")
+        "Nothing was added: \(reason)\(reason.last == "?" ? "" : ".") Use --no-test to add it anyway.")
     }
   }
 
@@ -154,7 +154,7 @@ struct DestinationRemove: AsyncParsableCommand {
     commandName: "remove",
     abstract: "Remove a destination: its section of config.toml, its position, and secrets that were asked for.",
     discussion: """
-      What was delivered stays where it is. With --purge, what hpeer put there of this record is taken away first: \
+      What was delivered stays where it is. With --purge, what hpeer put there of this record is deleted first: \
       events, resources, sensors, statistics, retained messages. Files stay, as others may have written into them.
 
       Examples:
@@ -164,7 +164,7 @@ struct DestinationRemove: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var destination: DestinationArgument
-  @Flag(help: "Take away first what hpeer put there; asks before it does.")
+  @Flag(help: "First delete what hpeer wrote there; asks before it does.")
   var purge = false
   @OptionGroup var asking: YesOption
 
@@ -182,7 +182,7 @@ struct DestinationRemove: AsyncParsableCommand {
           + "or remove the automation (`hpeer automation remove`).")
     }
     if purge {
-      guard try await asking.confirm("Take away what hpeer put at \(name)?") else {
+      guard try await asking.confirm("Delete what hpeer wrote to \(name)?") else {
         return Console.say("\(name) stays, and what is there, too.")
       }
       try await takeAway(home)

@@ -8,7 +8,7 @@ import Terminal
 struct DestinationCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "destination",
-    abstract: "Say where else the record goes, and see how that is going.",
+    abstract: "Manage the destinations that the record is delivered to.",
     discussion: """
       Destinations are in config.toml, which you may edit by hand; each gets what is new, deletions included, with \
       `hpeer sync`.
@@ -44,7 +44,7 @@ struct DestinationList: AsyncParsableCommand {
     if output.json { return try Console.print(json: ["destinations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(
-        "There is no destination yet: `hpeer destination add KIND` makes one, of `hpeer destination kinds`.")
+        "No destination yet. Add one with `hpeer destination add KIND`; `hpeer destination kinds` lists the kinds.")
     }
     var table = Table(columns: [
       .init("NAME"), .init("KIND"), .init("STATE"), .init("LAST DELIVERY", isWhole: true), .init("WHAT COMES TWICE"),
@@ -61,9 +61,9 @@ struct DestinationList: AsyncParsableCommand {
   /// What becomes of what is delivered twice.
   static func text(_ repetition: String?) -> String {
     switch repetition.flatMap(DestinationDescription.Repetition.init) {
-    case .idempotent: "is there once"
+    case .idempotent: "stored once"
     case .byKey: "is told by its key"
-    case .atLeastOnce: "may be there twice"
+    case .atLeastOnce: "may be stored twice"
     case nil: "-"
     }
   }

@@ -40,7 +40,7 @@ struct DestinationHistory: AsyncParsableCommand {
 struct DestinationRejected: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rejected",
-    abstract: "Print what a destination has refused for good, and why.",
+    abstract: "Print the samples that a destination has permanently refused, and why.",
     discussion: """
       The samples themselves are in the store as before; `hpeer destination retry` delivers them once more.
 
@@ -83,7 +83,7 @@ struct DestinationRejected: AsyncParsableCommand {
 struct DestinationRetry: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry",
-    abstract: "Deliver once more what a destination has refused.",
+    abstract: "Deliver the samples that a destination has refused again.",
     discussion: """
       Examples:
         hpeer destination retry backup

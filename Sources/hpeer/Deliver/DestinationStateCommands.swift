@@ -31,7 +31,7 @@ struct DestinationTest: AsyncParsableCommand {
 struct DestinationStatus: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say how deliveries go. Ends with 5 where one fails.",
+    abstract: "Show the state of deliveries. Exits with 5 if one is failing.",
     discussion: """
       Examples:
         hpeer destination status
@@ -115,8 +115,8 @@ struct DestinationResync: AsyncParsableCommand {
     commandName: "resync",
     abstract: "Have everything delivered again, or everything from a date on.",
     discussion: """
-      For a destination that has lost what it had, or has more than the record. Nothing is twice where `hpeer destination \
-      list` says so. Without --from, calendars, FHIR servers, Home Assistant and MQTT lose first what hpeer put there; files stay.
+      For a destination that has lost data, or holds more than the record. `hpeer destination list` says whether data may \
+      then be stored twice. Without --from, hpeer first deletes what it wrote to calendars, FHIR servers, Home Assistant and MQTT; files stay.
 
       Examples:
         hpeer destination resync backup

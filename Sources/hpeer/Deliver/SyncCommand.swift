@@ -9,9 +9,9 @@ struct SyncCommand: AsyncParsableCommand {
     commandName: "sync",
     abstract: "Do everything that is due, now: automations, and delivering what is new to all destinations.",
     discussion: """
-      First automations, one after the other, whose time has come or was missed, or that have something else to do; then \
-      all destinations at the same time. Paused and disabled ones are left out. With names, only those destinations. \
-      Ends with 12 where some went well and others did not, and where a destination refused some of it for good.
+      Runs automations that are due or were missed, one after the other, then delivers to all destinations in parallel. \
+      Paused and disabled ones are left out. With names: only those destinations. Exits with 12 if only some succeeded, \
+      or if a destination permanently refused samples.
 
       Examples:
         hpeer sync
@@ -54,7 +54,7 @@ struct SyncCommand: AsyncParsableCommand {
       ? SettingsNotice.mistakes(of: file).filter { mistake in
         ["destination", "automation"].contains { mistake.key?.hasPrefix("\($0).") == true }
       } : []
-    let outcomes = try await interruptible("what was done stays, and the same command goes on from there.") {
+    let outcomes = try await interruptible("what was done is kept. Run the same command again to continue.") {
       [self] in
       var outcomes: [(any Error)?] = []
       if names.isEmpty { outcomes += try await automate(file, home) }
@@ -64,7 +64,7 @@ struct SyncCommand: AsyncParsableCommand {
       return outcomes + failures
     }
     let failures = outcomes.compactMap(\.self) + mistakes
-    if outcomes.isEmpty { Console.say("Nothing is due: `hpeer status` says what there is.") }
+    if outcomes.isEmpty { Console.say("Nothing is due. `hpeer status` shows destinations and automations.") }
     guard let first = failures.first else { return }
     let isPartial =
       failures.count < outcomes.count + mistakes.count

@@ -10,7 +10,7 @@ import Terminal
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
-    abstract: "Check what usually goes wrong on this machine, and with paired ones, and say the remedy.",
+    abstract: "Find common problems on this machine and with paired machines, and say how to fix them.",
     discussion: """
       Looks at D-Bus, avahi-daemon, other mDNS responders, multicast, containers, the firewall, the port, the clock, \
       permissions, the disk, the store, the identity and the paired machines. Changes nothing. Each line is one finding, \
@@ -45,10 +45,10 @@ struct DoctorCommand: AsyncParsableCommand {
   var name: String?
   @Option(help: ArgumentHelp("The port that `hpeer serve` listens on. (default: \(Route.defaultPort))"))
   var port: UInt16?
-  @Flag(help: "Check the store in every respect, however long that takes.")
+  @Flag(help: "Check the whole store. This may take long.")
   var checkStore = false
   @Option(
-    help: "Write what someone needs to help to this file, a .tar.gz or .tar.zst: nothing about you or your health.")
+    help: "Write a support bundle (.tar.gz or .tar.zst) to this file: nothing about you or your health.")
   var bundle: String?
 
   func validate() throws {
@@ -80,7 +80,7 @@ struct DoctorCommand: AsyncParsableCommand {
       Console.say(FindingPresentation.summary(findings))
       if let bundle {
         Console.say(
-          "What someone needs to help is in \(PlainText.escaped(bundle)); look through it before you send it.")
+          "The support bundle is in \(PlainText.escaped(bundle)). Look through it before you send it.")
       }
     }
     if !findings.areHealthy { throw ExitCode(ExitStatus.other.rawValue) }
@@ -149,9 +149,9 @@ struct FindingPresentation {
     let warnings = findings.count { $0.severity == .warning }
     let rest = (warnings == 0 ? "" : "; \(HumanFormat.count(warnings, "warning"))") + away(findings.unreachedPeers)
     return switch blocking {
-    case 0: "Nothing stands in the way\(rest)."
+    case 0: "No blocking problem\(rest)."
     case 1: "1 thing stands in the way\(rest)."
-    default: "\(blocking) things stand in the way\(rest)."
+    default: "\(blocking) blocking problems\(rest)."
     }
   }
 

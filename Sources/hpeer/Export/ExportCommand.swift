@@ -28,8 +28,8 @@ struct Export: AsyncParsableCommand {
       with codes of LOINC and SNOMED CT where there are any and units of UCUM. `hpeer import` reads both back. --fhir-map \
       names a table of other codes and units, --fhir-subject the patient on your server; docs/reference/formats/fhir.md says how.
 
-      What the name of the file ends in says what it is (.json, .ndjson, .csv, .xml, .zip, .gpx, .ics, .db), unless --format \
-      says it. A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
+      The format follows from the suffix of the file (.json, .ndjson, .csv, .xml, .zip, .gpx, .ics, .db), unless --format \
+      is given. A file whose name ends in .gz or .zst is compressed; `hpeer import` reads those, too. --split writes a file for each \
       type, each month or each workout (gpx, ics) into the folder that --output names.
 
       Files get mode 0600 and appear when they are whole; interrupted, nothing is left of them.
@@ -53,7 +53,7 @@ struct Export: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @Option(
-    name: .customLong("format"), help: "What the file is; without it, what the suffix of --output says, else json.")
+    name: .customLong("format"), help: "The format. Default: from the suffix of --output, else json.")
   var namedFormat: ExportFormat?
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
@@ -64,7 +64,7 @@ struct Export: AsyncParsableCommand {
   var output = "-"
   @Option(help: "Write a file for each of these, into the folder that --output names.")
   var split: Division?
-  @Option(help: "Compress what is written; without it, what the suffix of --output says.")
+  @Option(help: "The compression. Default: from the suffix of --output.")
   var compress: FileCompression?
   @Flag(help: "Replace files that are there.")
   var force = false
@@ -79,15 +79,15 @@ struct Export: AsyncParsableCommand {
   var defuseFormulas = false
   @Option(help: "fhir, fhir-ndjson: a table with other codes, units or categories for some types.", completion: .file())
   var fhirMap: String?
-  @Option(help: "fhir, fhir-ndjson: whose the samples are, such as Patient/123; default: a Patient in the file.")
+  @Option(help: "fhir, fhir-ndjson: the patient of the samples, such as Patient/123; default: a Patient in the file.")
   var fhirSubject: String?
 
-  @Option(help: "statistics-csv and -json: how long the stretches of time are of which there is one number each.")
+  @Option(help: "statistics-csv and -json: the length of each interval: hour, day, week, month or year.")
   var by: BucketSize?
   @Option(
-    help: "statistics-csv and -json: a row for each stretch of each type (long), or one for all types together (wide).")
+    help: "statistics-csv and -json: a row for each interval and type (long), or for each interval with all types (wide).")
   var shape: StatisticsForm.Shape?
-  @Option(help: "statistics-csv and -json: write stretches without samples, too, with null, or nothing, for a number.")
+  @Option(help: "statistics-csv and -json: also write intervals without samples, with null or an empty field.")
   var fill: GapFilling?
   @Option(help: "statistics-csv and -json: the day on which weeks begin.")
   var weekStart: WeekStart?
@@ -102,10 +102,10 @@ struct Export: AsyncParsableCommand {
     try require(.fhir, "--fhir-map and --fhir-subject are", if: fhirMap != nil || fhirSubject != nil)
     if !format.isStream, output == "-" || split != nil || compression != nil {
       throw ValidationError(
-        "--format \(format.rawValue) is one file as it is: name it with --output, without --split and --compress.")
+        "--format \(format.rawValue) writes a single file. Name it with --output, without --split and --compress.")
     }
     if output.lowercased().hasSuffix(".zip"), format != .appleXML, format != .appleArchive {
-      throw ValidationError("\(output) would be no zip file: that is for --format apple-xml, others have --compress.")
+      throw ValidationError("\(output) would not be a zip file. Only --format apple-xml and apple-zip write zip files; others take --compress.")
     }
     if let fhirSubject, !FHIRWriter.isReference(fhirSubject) {
       throw ValidationError("--fhir-subject takes a reference, such as Patient/123.")

@@ -86,11 +86,11 @@ extension UserServiceError: WordedError {
       "hpeer runs already for this record (process \(process)): end it first, so that the service can take its place."
     case .unusablePath(let path):
       "No systemd unit can name \(PlainText.escaped(path, limit: 4_096)): move it to a path without control characters."
-    case .unknownProgram: "The file of this program cannot be told from /proc/self/exe: is /proc mounted?"
+    case .unknownProgram: "The path of this program cannot be read from /proc/self/exe. Is /proc mounted?"
     case .unwritable(let path, let reason): "\(path) cannot be written: \(reason)."
     case .refused(let command, let reason):
       "`\(command)` failed: \(PlainText.escaped(reason, limit: 300)); `hpeer service logs` may say why."
-    case .notInstalled: "hpeer is no service of this user: `hpeer service install` makes it one."
+    case .notInstalled: "The service is not installed for this user. Install it with `hpeer service install`."
     }
   }
 }

@@ -33,7 +33,7 @@ extension ExportError: WordedError {
   var sentence: String {
     switch self {
     case .isFolder(let path): "\(path) is a folder; name a file in it."
-    case .isNoFolder(let path): "\(path) is no folder; name one, or a place where one can be made."
+    case .isNoFolder(let path): "\(path) is not a folder. Name a folder, or a path where one can be created."
     case .alreadyThere(let path): "\(path) is there already; name another file, or replace it with --force."
     case .needsFile(let format):
       "--format \(format.rawValue) is one file as it is; name it with --output, without --split and --compress."
@@ -108,7 +108,7 @@ extension PairError: WordedError {
         + "sent: give a picture of its QR code (`hpeer pair NAME --qr PICTURE`), paste the code's text (`hpeer pair NAME -`), or "
         + "add the fingerprint that it shows (--fingerprint)."
     case .noCode:
-      "That is not a code of what answers there: hpeer and HealthAppTransfer show six digits, HealthSync eight characters."
+      "The machine there does not use such codes: hpeer and HealthAppTransfer show six digits, HealthSync eight characters."
     case .severalCodes(let places):
       "This picture shows the codes of several machines (\(places.map { PlainText.escaped($0, limit: 60) }.joined(separator: ", "))): "
         + "cut it down to the one that you mean, or run this on a terminal and choose."

@@ -19,12 +19,12 @@ struct Import: AsyncParsableCommand {
       the app HealthPush write them, or where such a destination of config.toml delivers to, as destination:NAME; or such a \
       bucket, as s3://BUCKET/PREFIX, with the server and the credentials of the environment (AWS_ENDPOINT_URL, AWS_REGION, \
       AWS_ACCESS_KEY_ID, ~/.aws/credentials), or such a WebDAV server, as webdavs://HOST/PATH (WEBDAV_USERNAME, \
-      WEBDAV_PASSWORD). What it is, its content tells. \
+      WEBDAV_PASSWORD). The format is detected from the content. \
       Importing the same again, or a later export, adds only what is new. Of several exports in one zip file or folder \
       all are read, if they are of one person. Several files, and the zip files of a folder, are read one after the other, \
       the oldest first.
 
-      What is of another person than the store, by date of birth, sex or blood type, is refused unless somebody says, \
+      What is of another person than the store, by date of birth, sex or blood type, is refused unless you confirm, \
       on a terminal or with --merge-person, that it is the same person's.
 
       An export is everything that the phone holds. With --snapshot, what earlier exports of the same person had and \
@@ -60,7 +60,7 @@ struct Import: AsyncParsableCommand {
   var force = false
   @Flag(help: "Import even if the file says another date of birth, sex or blood type than the store.")
   var mergePerson = false
-  @Flag(help: "Read an Apple Health export even if its very bytes were imported before.")
+  @Flag(help: "Read an Apple Health export even if the same file was imported before.")
   var rescan = false
   @Option(
     help: """
@@ -86,16 +86,16 @@ struct Import: AsyncParsableCommand {
   private var path: String? { paths.first }
 
   func validate() throws {
-    if force, !snapshot { throw ValidationError("--force means something only with --snapshot.") }
+    if force, !snapshot { throw ValidationError("--force needs --snapshot.") }
     if undo {
       guard path == nil, !snapshot, !rescan, !mergePerson, asOf == nil, !repairUnits else {
-        throw ValidationError("--undo takes back the last import, whatever it was: give no file, and only --dry-run.")
+        throw ValidationError("--undo takes back the last import. Give no file, and no option but --dry-run.")
       }
     } else if path == nil {
       throw ValidationError("Missing expected argument '<path>'")
     } else if paths.count > 1 {
       guard !snapshot, !output.json, !paths.contains("-") else {
-        throw ValidationError("--snapshot, --json and standard input are of one export: give one path.")
+        throw ValidationError("--snapshot, --json and standard input need exactly one path.")
       }
     }
   }

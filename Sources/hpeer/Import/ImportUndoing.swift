@@ -85,13 +85,13 @@ extension UndoRefusal {
     case .running: "An import into this store is running: wait until it has ended, then undo it."
     case .changedSince(let name, let events):
       "\(Self.quoted(name)) cannot be undone, because \(Self.explanation(of: events, zone)): only the last change to a store can "
-        + "be. What is left is `hpeer delete`."
+        + "be undone. Use `hpeer delete` instead."
     case .read(let name, let peers):
       "\(Self.quoted(name)) cannot be undone any more: \(Self.list(peers)) \(peers.count == 1 ? "has" : "have") read what it "
-        + "brought. What is left is `hpeer delete`, which travels, and deletes there too what was imported there."
+        + "brought. Use `hpeer delete`: it spreads to them, and also deletes what they imported themselves."
     case .unknownReaders(let name):
-      "\(Self.quoted(name)) cannot be undone any more: the audit log does not say who has read since. What is left is "
-        + "`hpeer delete`, which travels."
+      "\(Self.quoted(name)) cannot be undone any more: the audit log does not say who has read it since. Use "
+        + "`hpeer delete`, which also deletes on machines that pull from here."
     }
   }
 

@@ -52,7 +52,7 @@ struct ZoneAdvice {
     let cut = "Days are cut at the midnights of this machine's zone, \(machine)"
     if let chosen {
       if Self.agree(chosen.zone, current, at: instant) { return }
-      let other = "\(PlainText.escaped(chosen.machine)) cuts them at those of \(chosen.zone.identifier)"
+      let other = "\(PlainText.escaped(chosen.machine)) uses \(chosen.zone.identifier)"
       return try await offer([chosen.zone.identifier], "\(cut), and \(other)")
     }
     let recorded = try await recordedZones(before: date)
@@ -74,15 +74,15 @@ struct ZoneAdvice {
     // Another machine may know zones that this one has no rules of.
     let zones = names.filter { (try? ZoneRules(named: $0)) != nil }
     guard let likely = zones.first else {
-      return Console.say("\(what): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
+      return Console.say("\(what): `hpeer zone NAME` sets your home zone, such as Europe/Berlin.")
     }
     let others = zones.count > 1 ? " (or \(zones.dropFirst().joined(separator: ", ")))" : ""
     guard Console.isInteractive else {
-      return Console.say("\(what): `hpeer zone \(likely)`\(others) sets the zone whose days count.")
+      return Console.say("\(what): `hpeer zone \(likely)`\(others) sets your home zone.")
     }
     Console.say("\(what).")
     guard try await Prompt.confirm("Are your days those of \(likely)?") else {
-      return Console.say("`hpeer zone \(likely)`\(others) sets the zone whose days count.")
+      return Console.say("`hpeer zone \(likely)`\(others) sets your home zone.")
     }
     try await store.settings.setHomeZone(likely)
     Console.say("Days are those of \(likely) from now on; `hpeer zone` changes it.")

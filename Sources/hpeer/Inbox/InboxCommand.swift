@@ -9,10 +9,10 @@ import Terminal
 struct InboxCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inbox",
-    abstract: "Let apps on a phone send to this machine by themselves.",
+    abstract: "Let apps on a phone send data to this machine on their own.",
     discussion: """
-      Health Auto Export, HealthAppTransfer, HealthPush and P247 send in the background, while nobody looks. Each gets an \
-      address and a secret of its own; nothing can be read with them. `hpeer serve --inbox` takes what they send.
+      Health Auto Export, HealthAppTransfer, HealthPush and P247 send in the background. Each app gets its own address \
+      and secret, which allow it to send and not to read. `hpeer serve --inbox` receives what they send.
 
       Examples:
         hpeer inbox add phone
@@ -122,7 +122,7 @@ struct InboxAdd: AsyncParsableCommand {
     Console.say("Type this into the app. The secret is shown once:")
     try Console.print("URL     \(place.url(of: name))")
     try Console.print("Header  Authorization: Bearer \(secret.text)")
-    Console.say("`hpeer serve --inbox` takes what it sends. docs/how-to/inbox.md says which buttons of which app.")
+    Console.say("`hpeer serve --inbox` takes what it sends. See docs/how-to/inbox.md for how to set up each app.")
     if place.scheme == "https" {
       Console.say("Unless the inbox has a certificate that the phone trusts, run `hpeer inbox profile` once.")
     }
@@ -181,7 +181,7 @@ enum InboxPresentation {
       }
     Console.say("Inbox open on port \(port), \(how).", .information, EntryFields(.inboxStarted))
     if settings.security == .insecure {
-      Console.warn("whoever is on this network can read the secrets of the inbox and everything that is sent to it.")
+      Console.warn("anyone on this network can read the secrets of the inbox and everything that is sent to it.")
     }
   }
 
@@ -190,7 +190,7 @@ enum InboxPresentation {
     let offset = Timestamp(clock.date).iso8601(in: TimeZone(secondsFromGMT: clock.offset) ?? .gmt).suffix(6)
     let machine = PlainText.escaped(TimeZone.current.identifier, limit: 60)
     Console.warn(
-      "the clock of \(PlainText.escaped(sender)) is at \(offset), and days are cut at the midnights of this machine's zone, "
-        + "\(machine): `hpeer zone NAME` sets the zone whose days count, such as Europe/Berlin.")
+      "the clock of \(PlainText.escaped(sender)) is at \(offset), but days begin at midnight in this machine's zone, "
+        + "\(machine). Set your home zone with `hpeer zone NAME`, such as Europe/Berlin.")
   }
 }

@@ -8,7 +8,7 @@ import Terminal
 
 /// Whether and how an inbox is served, by whichever command.
 struct InboxOptions: ParsableArguments {
-  @Flag(help: "Take what the apps of `hpeer inbox` send, on a port of its own.")
+  @Flag(help: "Receive data from the apps of `hpeer inbox`, on a separate port.")
   var inbox = false
   @Option(help: "The port of the inbox; 0 picks a free one.")
   var inboxPort = InboxServer.defaultPort
@@ -19,9 +19,9 @@ struct InboxOptions: ParsableArguments {
   var inboxCert: String?
   @Option(help: ArgumentHelp("The key of --inbox-cert (PEM).", valueName: "file"))
   var inboxKey: String?
-  @Flag(help: "Take HTTP on 127.0.0.1 only, from a reverse proxy on this machine that has a certificate.")
+  @Flag(help: "Receive HTTP on 127.0.0.1 only, from a reverse proxy on this machine that has a certificate.")
   var inboxHttp = false
-  @Flag(help: "Take HTTP from everyone: whoever is on the network can read the secrets and what is sent.")
+  @Flag(help: "Receive unencrypted HTTP: anyone on the network can read the secrets and the data.")
   var inboxInsecureHttp = false
 
   func validate() throws {

@@ -10,9 +10,9 @@ struct InboxProfileCommand: AsyncParsableCommand {
     commandName: "profile",
     abstract: "Have a phone trust this machine's inbox.",
     discussion: """
-      Phones accept no certificate that nobody vouches for. This machine has an authority of its own, which can vouch for \
-      this machine's names and addresses and for nothing else. Its profile is shown as a QR code for the phone's camera, and \
-      handed out once, within fifteen minutes.
+      Phones reject certificates from unknown authorities. This machine has a certificate authority of its own, which is \
+      limited to this machine's names and addresses. Its profile is shown as a QR code for the phone's camera, and can be \
+      downloaded once, within fifteen minutes.
 
       Examples:
         hpeer inbox profile
@@ -54,7 +54,7 @@ struct InboxProfileCommand: AsyncParsableCommand {
       try await operation.run(host: bind, port: port, lifetime: Self.lifetime, tell: Self.show)
     }
     guard wasFetched else {
-      throw CommandFailure(.temporary, "Nobody has fetched the profile within fifteen minutes: run this again.")
+      throw CommandFailure(.temporary, "The profile was not downloaded within fifteen minutes. Run this again.")
     }
     Console.say("Handed over. \(Self.steps)")
   }

@@ -6,10 +6,10 @@ import Terminal
 struct CoverageCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "coverage",
-    abstract: "Print a calendar of what there is, so that gaps are seen.",
+    abstract: "Print a calendar of the days with samples, to find gaps.",
     discussion: """
-      Without types it has a line for each type and a column for each month, the darker the more of its days have samples. \
-      With types it has a line for each month and a column for each day. A day has samples where one starts on it.
+      Without types: a line for each type and a column for each month. The more days have samples, the darker the mark. \
+      With types: a line for each month and a column for each day. A sample counts for the day it starts on.
 
       Examples:
         hpeer coverage
@@ -166,7 +166,7 @@ struct CoveragePresentation {
     }
     if oldest > CalendarDay(first).month.number {
       Console.say(
-        "There is more before \(CalendarMonthNumber(number: oldest).text): --from and --to name another time.")
+        "There is more before \(CalendarMonthNumber(number: oldest).text): use --from and --to to see it.")
     }
   }
 

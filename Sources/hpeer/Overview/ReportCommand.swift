@@ -8,11 +8,11 @@ import Terminal
 struct ReportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",
-    abstract: "Write two pages for a doctor: one file, HTML or PDF, to be read and printed.",
+    abstract: "Write a two-page report for a doctor, as an HTML or PDF file.",
     discussion: """
-      It has what was measured, blood pressure, resting heart rate, weight, sleep, activity, workouts and electrocardiograms, \
-      every number with how many measurements there are and from where. The file needs no network and has no script. \
-      Without --from it is about the last 90 days. A PDF file needs WeasyPrint or Chromium on this machine.
+      It covers blood pressure, resting heart rate, weight, sleep, activity, workouts and electrocardiograms. Each number \
+      comes with the count and the sources of its measurements. The file needs no network and has no script. \
+      Without --from it covers the last 90 days. A PDF file needs WeasyPrint or Chromium on this machine.
 
       Examples:
         hpeer report --output report.html
@@ -26,9 +26,9 @@ struct ReportCommand: AsyncParsableCommand {
   @Option(
     name: [.short, .long], help: ArgumentHelp("The file to write; - for standard output.", valueName: "file"))
   var output: String
-  @Option(help: "What to write: html or pdf; without it, what the file's name says.")
+  @Option(help: "Format: html or pdf. Default: from the file name.")
   var format: ReportOperation.Format?
-  @Flag(help: "Replace the file if it is there.")
+  @Flag(help: "Overwrite an existing file.")
   var force = false
 
   private static let usualDays = 90

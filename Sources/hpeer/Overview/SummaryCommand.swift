@@ -6,11 +6,11 @@ import Terminal
 struct SummaryCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "summary",
-    abstract: "Print today, last night and this week on one screen, against what is usual.",
+    abstract: "Print today, last night and this week on one screen, compared with your usual values.",
     discussion: """
-      Usual is the median of the 28 days before, of which 14 must have a value, with the range in which half of them lay; ! \
-      marks a whole day far outside of it. The week has the mean of its whole days, and how far that is from the mean of \
-      the 28 days before it. docs/reference/statistics.md says what each number means.
+      USUAL is the median of the 28 days before, of which at least 14 must have a value. HALF OF DAYS is the range of half \
+      of those days; ! marks a whole day far outside of it. WEEK is the mean of the week's whole days, and CHANGE its \
+      difference from the mean of the 28 days before the week. docs/reference/statistics.md says what each number means.
 
       Examples:
         hpeer summary
@@ -29,7 +29,7 @@ struct SummaryCommand: AsyncParsableCommand {
 
   func validate() throws {
     let isOneDay = options.dates.on != nil || !options.dates.hasStart && !options.dates.hasEnd
-    guard isOneDay else { throw ValidationError("A summary is of one day: `hpeer summary 2024-06-15`.") }
+    guard isOneDay else { throw ValidationError("A summary covers one day, such as `hpeer summary 2024-06-15`.") }
   }
 
   func run() async throws {
@@ -39,7 +39,7 @@ struct SummaryCommand: AsyncParsableCommand {
     try await NumbersUpdate.run(on: store)
     let day = question.days.first ?? question.today
     if let last = question.days.last, last != day {
-      throw ValidationError("A summary is of one day: `hpeer stats TYPE` and `hpeer report` are of more.")
+      throw ValidationError("A summary covers one day. For longer periods use `hpeer stats TYPE` or `hpeer report`.")
     }
     var query = DaySummaryQuery(day: day, in: question.zone, now: question.now)
     query.readings = question.readings

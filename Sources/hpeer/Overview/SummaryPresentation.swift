@@ -51,8 +51,8 @@ struct SummaryPresentation {
     guard let known = summary.knownUntil, question.zone.dayNumber(at: known.seconds) < summary.day else { return }
     let end = "\(question.zone.date(known)) at \(RecordEndText.time(known, question.zone))"
     Console.say(
-      "What devices record every day ends before this day, on \(end). For what came later, `hpeer import` a newer export, "
-        + "or `hpeer pull`.")
+      "The data that devices record every day ends before this day, on \(end). To get later data, import a newer export "
+        + "(`hpeer import`) or run `hpeer pull`.")
   }
 
   private func sayNothing() {
@@ -82,7 +82,7 @@ struct SummaryPresentation {
       return "\(name) \(text(ring.value))/\(text(goal)) \(unit) "
         + "(\(HumanFormat.number(NumberText.rounded(share * 100, places: 0))) %)"
     }
-    return ["Rings:"] + words + (rings.isComputed ? ["(added up)"] : [])
+    return ["Rings:"] + words + (rings.isComputed ? ["(calculated from samples)"] : [])
   }
 
   private var night: [String] {
@@ -95,7 +95,7 @@ struct SummaryPresentation {
     if let asleep = session.asleep, summary.usualSleep?.isUnusual(asleep) == true { words[1] += " !" }
     if let usual = summary.usualSleep { words.append("(usual \(DurationText.hours(usual.median)))") }
     if session.stated == nil || session.onset != nil { words.append(times.joined(separator: "-")) }
-    if session.stated != nil { words.append("(as an app has sent it)") }
+    if session.stated != nil { words.append("(total sent by an app)") }
     let stages = [("deep", SleepStage.asleepDeep), ("REM", .asleepREM), ("core", .asleepCore), ("awake", .awake)]
     for (name, stage) in stages where session.duration(of: stage) > 0 {
       words.append("\(name) \(DurationText.hours(session.duration(of: stage)))")

@@ -81,7 +81,7 @@ struct IdentityRotate: AsyncParsableCommand {
     let name = Hostname.short
     if !clients.isEmpty {
       Console.say(
-        "These refuse it until they pair again: on each, run `hpeer unpair \(name)`, then `hpeer pair \(name)`:")
+        "These machines refuse it until they pair again. On each, run `hpeer unpair \(name)`, then `hpeer pair \(name)`:")
       for client in clients { Console.say("  \(PlainText.escaped(client.name)) (\(client.id.short))") }
     }
     if !servers.isEmpty {

@@ -29,7 +29,7 @@ struct Pair: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Argument(help: "The other machine's name; - reads the text of a QR code from standard input.")
   var name: String?
-  @Argument(help: "- reads the text of a QR code from standard input, and the name is what to call its machine.")
+  @Argument(help: "- reads the text of a QR code from standard input; NAME is then your name for the machine.")
   var source: String?
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?
@@ -41,9 +41,9 @@ struct Pair: AsyncParsableCommand {
   var fingerprint: String?
   @Flag(help: "Read the code from standard input.")
   var codeStdin = false
-  @Flag(help: "Open a window on the server that runs here, and show the code until somebody has paired or this ends.")
+  @Flag(help: "Open a pairing window on the running server and show the code until a device pairs or you stop the command.")
   var wait = false
-  @Flag(help: "Close the window on the server that runs on this machine.")
+  @Flag(help: "Close the pairing window of the running server.")
   var close = false
   @OptionGroup(title: "With --wait: what a machine that pairs may read") var scope: ScopeOptions
   @Flag(help: "With --wait: print HealthAppTransfer's JSON on standard output, too.")
@@ -57,7 +57,7 @@ struct Pair: AsyncParsableCommand {
       )
     }
     if picture != nil, name == "-" || source != nil || host != nil || codeStdin || fingerprint != nil {
-      throw ValidationError("With --qr, the picture says all: give no -, --host, --fingerprint or --code-stdin.")
+      throw ValidationError("--qr already contains the address and code. Remove -, --host, --fingerprint or --code-stdin.")
     }
     if let fingerprint, Fingerprint(shown: fingerprint) == nil {
       throw ValidationError(
@@ -69,7 +69,7 @@ struct Pair: AsyncParsableCommand {
         "What a machine may read is said where it is read from: --types and --from go with --wait.")
     }
     if let source, source != "-" || name == "-" {
-      throw ValidationError("After the name only - can stand, for a code on standard input.")
+      throw ValidationError("Only - may follow the name, to read a code from standard input.")
     }
     if name == "-" || source == "-", host != nil || codeStdin || fingerprint != nil {
       throw ValidationError(

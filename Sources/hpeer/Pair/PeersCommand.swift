@@ -24,7 +24,7 @@ struct Peers: AsyncParsableCommand {
 }
 
 struct PeersList: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "Print both lists.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the machines that may read here, and those that are pulled from.")
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
@@ -170,7 +170,7 @@ struct PeersList: AsyncParsableCommand {
 struct PeersSet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Say what a machine may read here.",
+    abstract: "Change what a machine may read here.",
     discussion: """
       Takes effect with the machine's next request, which starts over: it is sent everything that it may read, and keeps \
       what it already has.
@@ -189,22 +189,22 @@ struct PeersSet: AsyncParsableCommand {
   @Argument(help: "The machine's name, or the beginning of its id.", completion: .clients)
   var name: String
   @OptionGroup var selection: TypeOptions
-  @Flag(help: "All types, now and later.")
+  @Flag(help: "Remove the limit of --types: all types, now and later.")
   var allTypes = false
   @OptionGroup var period: RecordPeriodOptions
-  @Flag(help: "However long ago.")
+  @Flag(help: "Remove the limit of --from.")
   var noFrom = false
   @Flag(help: .hidden)
   var noSince = false
-  @Flag(help: "However recent.")
+  @Flag(help: "Remove the limit of --to.")
   var noTo = false
   @OptionGroup var sources: SourceOptions
-  @Flag(help: "All sources, now and later.")
+  @Flag(help: "Remove the limit of --source: all sources, now and later.")
   var allSources = false
   @Flag(
     inversion: .prefixedNo,
     help:
-      "Numbers of finished days of this machine's home zone (hpeer zone), and nothing finer: no samples, hours or counts."
+      "Allow only the numbers of finished days, in this machine's home zone (hpeer zone): no samples, hours or counts."
   )
   var onlyDaily: Bool?
   @OptionGroup var lifetime: TokenLifetimeOption

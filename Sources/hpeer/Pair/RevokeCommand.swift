@@ -5,7 +5,7 @@ import Terminal
 struct Revoke: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Take a machine's right to read here away, at once.",
+    abstract: "Revoke a machine's access to this record at once.",
     discussion: """
       Examples:
         hpeer revoke laptop

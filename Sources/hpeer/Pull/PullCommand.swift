@@ -44,7 +44,7 @@ struct PullCommand: AsyncParsableCommand {
   var host: String?
   @Flag(help: "Pull from every machine that this one is paired with.")
   var all = false
-  @Flag(help: "Go on with what happens there, until Ctrl-C.")
+  @Flag(help: "Keep pulling what is new until Ctrl-C.")
   var watch = false
   @Flag(help: "Read the code from standard input if pairing is needed.")
   var codeStdin = false
@@ -53,7 +53,7 @@ struct PullCommand: AsyncParsableCommand {
   var full = false
   @Flag(
     help: ArgumentHelp(
-      "Take for deleted what a phone has ceased to list, with care.",
+      "Treat samples that a phone no longer lists as deleted, if it is safe.",
       discussion: "The apps on phones tell no deletions. See docs/how-to/phones.md for when something counts as one."))
   var inferDeletions = false
   @Flag(help: "Fetch even if the record there is, or may be, another person's; remembered until that changes.")
@@ -67,7 +67,7 @@ struct PullCommand: AsyncParsableCommand {
 
   func validate() throws {
     if all, mergePerson {
-      throw ValidationError("--merge-person is said of one machine at a time: give its name instead of --all.")
+      throw ValidationError("--merge-person applies to one machine at a time. Give its name instead of --all.")
     }
     if all, name != nil || host != nil { throw ValidationError("--all takes no name and no --host.") }
     guard (1...3600).contains(timeout) else { throw ValidationError("--timeout takes 1 to 3600 seconds.") }

@@ -20,7 +20,7 @@ struct QuestionOptions: ParsableArguments {
 
 /// `--strict`, of commands whose numbers apps may have sent.
 struct StrictOption: ParsableArguments {
-  @Flag(help: "Count samples alone, without the sums and means that apps have sent.")
+  @Flag(help: "Count only samples, without the totals and means that apps have sent.")
   var strict = false
 
   var readings: ReadingRule { strict ? .none : .all }
@@ -34,7 +34,7 @@ extension Question {
       guard let last = try await store.samples.extent(of: type)?.upperBound else { continue }
       newest = max(newest ?? last, last)
     }
-    guard let newest else { return Console.say("There is none at any time: `hpeer types` says what there is.") }
+    guard let newest else { return Console.say("There is none at any time. `hpeer types` lists what the store holds.") }
     Console.say("The newest is of \(CalendarDay(zone.dayNumber(at: newest.seconds)).text).")
   }
 }
@@ -145,8 +145,8 @@ struct QuestionZoneOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Whose days count, and in which zone times are read and printed: a zone (Europe/Berlin, +02:00), home (what "
-        + "`hpeer zone` says), or travel (wherever samples say that they were recorded).", valueName: "zone"))
+      "The zone of days and times: a zone (Europe/Berlin, +02:00), home (set with `hpeer zone`), or travel (the zones in "
+        + "which samples were recorded).", valueName: "zone"))
   var zone = QuestionZone.home
   @Flag(help: "The same as --zone UTC.")
   var utc = false

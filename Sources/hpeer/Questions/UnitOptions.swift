@@ -9,7 +9,7 @@ import Terminal
 struct UnitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "metric, imperial, or units for what can be said in them: lb,mi. A unit of one type: bodyMass=st.",
+      "metric, imperial, or a list of units: lb,mi. For one type: bodyMass=st.",
       valueName: "units"))
   var units: UnitChoice?
 

@@ -11,7 +11,7 @@ import UnixSignals
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run",
-    abstract: "Serve, follow paired machines, deliver to destinations and do what automations say, all in one process.",
+    abstract: "Serve, follow paired machines, deliver to destinations and run automations, all in one process.",
     discussion: """
       What `hpeer serve`, `hpeer pull --watch --all` and `hpeer sync` do, for as long as it runs: a record that is kept in \
       step on both sides. What an automation delivers or pulls in its time is left to it. SIGTERM and Ctrl-C end it in good order; SIGHUP reads the settings again, and drops no answer. \
@@ -45,7 +45,7 @@ struct RunCommand: AsyncParsableCommand {
 
   func validate() throws {
     let isAsked = serve || follow || deliver || automate || serving.inbox.inbox
-    guard isAsked else { throw ValidationError("There is nothing left to run.") }
+    guard isAsked else { throw ValidationError("Nothing to run: every part is switched off.") }
   }
 
   func run() async throws {

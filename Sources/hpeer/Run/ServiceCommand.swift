@@ -7,7 +7,7 @@ import Terminal
 struct ServiceCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "service",
-    abstract: "Have hpeer run all the time, as a systemd service of this user: no root is needed.",
+    abstract: "Run hpeer all the time as a systemd user service. Does not need root.",
     discussion: """
       The service is `hpeer run`, for this user's record, restarted when it fails or hangs. What is set for `run` and \
       `serve` in config.toml counts for it. A user's services run while that user is logged in, and from the start of the \
@@ -39,17 +39,17 @@ private func lingerNote(_ lingers: Bool?, _ user: String) -> String {
   case false?:
     "It runs while \(user) is logged in. For it to run from the start of this machine on: loginctl enable-linger \(ShellWord.quoted(user))"
   case nil:
-    "Whether it runs while \(user) is not logged in cannot be told here; `loginctl enable-linger \(ShellWord.quoted(user))` has it do so."
+    "It is unknown whether the service runs while \(user) is not logged in. `loginctl enable-linger \(ShellWord.quoted(user))` makes it start at boot."
   }
 }
 
 struct ServiceInstallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install",
-    abstract: "Write the unit, start it now and at every login.",
+    abstract: "Install the service; start it now and at every login.",
     discussion: """
-      Where the package has brought a unit that does the same, that one is used. May be run again: it takes over what has \
-      changed, such as where the program or the record is.
+      If the package comes with an equivalent unit, that one is used. Run it again after a change, for example of the place \
+      of the program or the record.
 
       Examples:
         hpeer service install
@@ -63,14 +63,14 @@ struct ServiceInstallCommand: AsyncParsableCommand {
     let what = done.wasThere ? "hpeer is a service of \(done.user) already" : "hpeer is a service of \(done.user) now"
     Console.say("\(what), by \(PlainText.escaped(done.unit)).")
     Console.say(lingerNote(done.lingers, done.user))
-    Console.say("`hpeer service status` and `hpeer service logs` say how it goes, `hpeer service uninstall` ends it.")
+    Console.say("Check it with `hpeer service status` and `hpeer service logs`; remove it with `hpeer service uninstall`.")
   }
 }
 
 struct ServiceUninstallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uninstall",
-    abstract: "End the service and take it off; the record stays.",
+    abstract: "Stop and remove the service; the record stays.",
     discussion: """
       Examples:
         hpeer service uninstall
@@ -80,16 +80,16 @@ struct ServiceUninstallCommand: AsyncParsableCommand {
 
   func run() async throws {
     let directory = try await common.service.uninstall()
-    Console.say("hpeer is no service any more. The record stays in \(PlainText.escaped(directory)).")
+    Console.say("The service is removed. The record stays in \(PlainText.escaped(directory)).")
   }
 }
 
 struct ServiceStatusCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say whether the service runs; `hpeer status` says how what it does goes.",
+    abstract: "Show whether the service is running. `hpeer status` shows what it does.",
     discussion: """
-      Ends with 0 where it runs, and 3 where it does not.
+      Exits with 0 if it is running, and 3 if it is not.
 
       Examples:
         hpeer service status
@@ -115,7 +115,7 @@ struct ServiceStatusCommand: AsyncParsableCommand {
 struct ServiceLogsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "logs",
-    abstract: "Show what the service has said, from the journal.",
+    abstract: "Show the service's log from the journal.",
     discussion: """
       Is `journalctl --user --unit=hpeer.service`, which takes many more options.
 
@@ -128,7 +128,7 @@ struct ServiceLogsCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @Option(help: "How many of the last lines.")
   var lines = 100
-  @Flag(help: "Go on with lines as they come, until Ctrl-C.")
+  @Flag(help: "Keep showing new lines until Ctrl-C.")
   var follow = false
 
   func validate() throws {

@@ -58,7 +58,7 @@ struct Serve: AsyncParsableCommand {
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
     Console.say(
-      "Goodbye: nothing is shared from this machine any more.", .information, EntryFields(.processStopped))
+      "Stopped: this machine no longer shares its record.", .information, EntryFields(.processStopped))
   }
 }
 
@@ -75,9 +75,9 @@ struct ServingOptions: ParsableArguments {
   @Flag(help: "After `hpeer restore`: answer at once, without asking paired machines what was deleted meanwhile.")
   var now = false
   @OptionGroup var lifetime: TokenLifetimeOption
-  @Option(help: "Forget audit events after this many days; 0 keeps them for ever.")
+  @Option(help: "Delete audit events after this many days; 0 keeps them forever.")
   var auditDays = AuditRetention.defaultDays
-  @Option(help: "Answer /metrics for Prometheus on this port of 127.0.0.1, too; 0 picks a free one.")
+  @Option(help: "Also serve metrics for Prometheus at /metrics on this port of 127.0.0.1; 0 picks a free one.")
   var metrics: Int?
   @Flag(help: "Do not announce this machine through Avahi.")
   var noAdvertise = false

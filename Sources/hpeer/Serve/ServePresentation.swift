@@ -49,7 +49,7 @@ struct ServePresentation: Sendable {
     if isEmpty { Console.say(Console.style.yellow(Self.empty)) }
   }
 
-  private static let empty = "This store is empty: fill it with `hpeer import` or `hpeer pull`, also now."
+  private static let empty = "The store is empty. You can fill it with `hpeer import` or `hpeer pull` while this runs."
 
   /// ` at A, B`, as many as fit into the window, and one in any case.
   private static func list(_ places: [String], after used: Int) -> String {

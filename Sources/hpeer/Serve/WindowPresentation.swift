@@ -94,8 +94,8 @@ struct WindowPresentation {
   static func keptOut(_ address: String, _ holders: [String]) -> String {
     let others = holders.isEmpty ? "others" : holders.joined(separator: ", ")
     return
-      "A machine at \(address) was kept out of pairing by attempts from \(others) that were begun and not finished. Try again "
-      + "in a few seconds; if it goes on, find out who that is, or pair over another network or a cable."
+      "A machine at \(address) could not pair, because unfinished attempts from \(others) occupy the pairing window. Try "
+      + "again in a few seconds. If it happens again, find out what those machines are, or pair over another network or a cable."
   }
 }
 

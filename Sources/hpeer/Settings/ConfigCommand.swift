@@ -9,10 +9,10 @@ import Terminal
 struct ConfigCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "config",
-    abstract: "See to the settings file, config.toml: options of commands, destinations, automations.",
+    abstract: "Manage the settings file, config.toml: options of commands, destinations, automations.",
     discussion: """
-      What stands on the command line counts first, then the environment (HPEER_SERVE_PORT for --port of serve), then the \
-      command's table in the file ([serve] port = 8737), then what is built in. `hpeer run` reads [run] and [serve].
+      The command line takes precedence, then the environment (HPEER_SERVE_PORT for --port of serve), then the command's \
+      table in the file ([serve] port = 8737), then the built-in default. `hpeer run` reads [run] and [serve].
 
       Examples:
         hpeer config init
@@ -35,9 +35,9 @@ struct ConfigPath: AsyncParsableCommand {
 struct ConfigInit: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Write a settings file that has every setting, explained, and sets none.",
+    abstract: "Write a settings file with every setting explained and commented out.",
     discussion: """
-      Where there is one already, nothing is written; --print prints what would be, to take parts from.
+      An existing file is not changed. Use --print to see the template and copy parts of it.
 
       Examples:
         hpeer config init
@@ -60,13 +60,13 @@ struct ConfigInit: AsyncParsableCommand {
       // Somebody else has written one meanwhile.
       before.isEmpty ? text : before
     }
-    Console.say("\(PlainText.escaped(home.settingsPath, limit: 4_096)) has every setting, and sets none yet.")
+    Console.say("\(PlainText.escaped(home.settingsPath, limit: 4_096)) was written. Every setting in it is commented out.")
   }
 }
 
 struct ConfigCheck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say whether the settings file makes sense. Ends with 2 where it does not.")
+    commandName: "check", abstract: "Check the settings file. Exits with 2 if it has mistakes.")
 
   @OptionGroup var common: CommonOptions
 
@@ -80,7 +80,7 @@ struct ConfigCheck: AsyncParsableCommand {
     let automations = try Automation.all(in: file)
     for table in file.commands { _ = try CommandSettings.checked(table, in: file) }
     Console.say(
-      "\(PlainText.escaped(home.settingsPath, limit: 4_096)) makes sense: \(HumanFormat.count(file.destinations.count, "destination")), "
+      "\(PlainText.escaped(home.settingsPath, limit: 4_096)) is valid: \(HumanFormat.count(file.destinations.count, "destination")), "
         + "\(HumanFormat.count(automations.count, "automation")), options of \(HumanFormat.count(file.commands.count, "command"))."
     )
   }
@@ -90,7 +90,7 @@ struct ConfigShow: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Print what is set for commands, and where.",
     discussion: """
-      Without a command, what the file and the environment set for any; with one, all that may be set for it.
+      Without a command: everything that the file and the environment set. With a command: all of its options.
 
       Examples:
         hpeer config show

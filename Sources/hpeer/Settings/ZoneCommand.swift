@@ -7,10 +7,10 @@ import Terminal
 struct ZoneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "zone",
-    abstract: "Print or set the zone whose days count.",
+    abstract: "Print or set your home time zone, which decides when days begin.",
     discussion: """
-      Days, nights and hours are those of this zone, wherever this machine is. It is kept with the record, on this machine \
-      only. Without it the zone of this machine counts.
+      Days, nights and hours follow this zone, wherever this machine is. It is kept with the record, on this machine only. \
+      By default it is this machine's zone.
 
       Examples:
         hpeer zone
@@ -19,7 +19,7 @@ struct ZoneCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var common: CommonOptions
-  @Argument(help: "From now on this zone counts, such as Europe/Berlin.")
+  @Argument(help: "The new home zone, such as Europe/Berlin.")
   var name: String?
   @Flag(help: "From now on the zone of this machine counts.")
   var machine = false
@@ -39,8 +39,8 @@ struct ZoneCommand: AsyncParsableCommand {
   private static func zone(named name: String) throws -> String {
     guard let zone = ZoneArgument(argument: name)?.timeZone.identifier, (try? ZoneRules(named: zone)) != nil else {
       throw ValidationError(
-        "There is no zone called \(PlainText.escaped(name, limit: 60)); zones are named as Europe/Berlin is, by "
-          + "`timedatectl list-timezones`.")
+        "There is no time zone called \(PlainText.escaped(name, limit: 60)). Use a name such as Europe/Berlin; "
+          + "`timedatectl list-timezones` lists them.")
     }
     return zone
   }

@@ -8,7 +8,7 @@ struct Latest: AsyncParsableCommand {
     commandName: "latest",
     abstract: "Print the newest sample of each type.",
     discussion: """
-      Without a type, of all that the store has, the newest first, with how old each is.
+      Without a type: the newest sample of every type in the store, newest first, with its age.
 
       Examples:
         hpeer latest

@@ -9,7 +9,7 @@ struct Show: AsyncParsableCommand {
     commandName: "show",
     abstract: "Print samples of a type, newest first.",
     discussion: """
-      Times are local, with their offset from UTC; --zone or --utc shows others. With --json each sample is one JSON \
+      Times are in your home zone, with their UTC offset; --zone and --utc choose another. With --json each sample is one JSON \
       object on a line of its own, with times in UTC.
 
       Examples:
@@ -24,7 +24,7 @@ struct Show: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeArguments
   @OptionGroup var options: QuestionOptions
-  @Option(help: "How many of each type, 0 for all; without it 20, and all as CSV.")
+  @Option(help: "The maximum number of samples of each type; 0 for all. Default: 20, and all with --csv.")
   var limit: Int?
   @Flag(help: "Print each sample as a JSON object on a line of its own, in its own unit.")
   var json = false

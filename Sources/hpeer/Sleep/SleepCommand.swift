@@ -24,7 +24,7 @@ struct SleepCommand: AsyncParsableCommand {
   @OptionGroup var common: CommonOptions
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption
-  @Option(help: "Print means of nights for each week, month or year; JSON and CSV have the nights.")
+  @Option(help: "Print nightly means for each week, month or year. JSON and CSV list the nights in any case.")
   var by: NightPeriod?
   @OptionGroup var output: TableOutput
   @OptionGroup var screen: ScreenOption

@@ -30,9 +30,9 @@ struct Chart: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var selection: TypeArguments
-  @Option(help: "How long the stretches of time are of which there is one line each.")
+  @Option(help: "The length of time on each line: hour, day, week, month or year.")
   var by = BucketSize.day
-  @Option(help: "Beside what the numbers are to be seen: the time just as long before.")
+  @Option(help: "Also show the preceding period of the same length.")
   var compare: Comparison?
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption

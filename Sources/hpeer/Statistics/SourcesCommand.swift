@@ -6,12 +6,12 @@ import Terminal
 struct Sources: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sources",
-    abstract: "List the apps and devices that recorded samples, in the order in which they count.",
+    abstract: "List the apps and devices that recorded samples, by priority.",
     discussion: """
-      Where several have recorded the same steps, energy or distance, each counts only where none above it has data. What \
-      somebody typed in comes first, then watches, phones and apps; in each kind the one whose first sample is newest. The \
-      order may be another for another type. --first puts a source before all others of a type, on this machine only, \
-      until --no-first takes that back.
+      If several have recorded the same steps, energy or distance, a source counts only where none above it has data. \
+      Manual entries come first, then watches, phones and apps; within a kind, the one whose first sample is newest. The \
+      order may differ from type to type. --first puts a source before all others of a type, on this machine only, \
+      and --no-first undoes that.
 
       Examples:
         hpeer sources
@@ -26,10 +26,10 @@ struct Sources: AsyncParsableCommand {
     help: "A short name (stepCount) or a HealthKit identifier; without it, all types together.", completion: .types)
   var type: String?
   @Option(
-    help: ArgumentHelp("From now on this source of the type counts before all others.", valueName: "name"),
+    help: ArgumentHelp("Put this source of the type before all others.", valueName: "name"),
     completion: .sources)
   var first: String?
-  @Flag(help: "From now on the type's sources count as without --first.")
+  @Flag(help: "Undo --first for this type.")
   var noFirst = false
   @OptionGroup var output: TableOutput
   @OptionGroup var zone: QuestionZoneOptions
@@ -51,7 +51,7 @@ struct Sources: AsyncParsableCommand {
   func validate() throws {
     _ = try type.map(SampleType.named)
     if first != nil, noFirst { throw ValidationError("Give --first or --no-first, not both.") }
-    if type == nil, first != nil || noFirst { throw ValidationError("Name the type whose first source is meant.") }
+    if type == nil, first != nil || noFirst { throw ValidationError("--first and --no-first need a type.") }
   }
 
   /// Throws where no sample of the type is of the source: a name that is mistyped would change nothing.

@@ -35,13 +35,13 @@ struct Stats: AsyncParsableCommand {
   var by = BucketSize.day
   @Option(
     help: ArgumentHelp(
-      "Print the mean of a whole day only, beside that of other days, such as \"last month\".", valueName: "date"))
+      "Print only the daily mean, compared with that of another period, such as \"last month\".", valueName: "date"))
   var versus: PeriodArgument?
   @OptionGroup var options: QuestionOptions
   @OptionGroup var strictness: StrictOption
-  @Option(help: "The day on which weeks begin: monday; without it, on a terminal as the locale has it.")
+  @Option(help: "The first day of the week: monday or sunday. Default: monday; on a terminal, the locale's.")
   var weekStart: WeekStart?
-  @Option(help: "With --json or --csv: print buckets without samples, too, with null, or with nothing, for a number.")
+  @Option(help: "With --json or --csv: also print buckets without samples, with null (JSON) or an empty field (CSV).")
   var fill: GapFilling?
   @Flag(help: "Print one JSON object for each type on standard output instead of text.")
   var json = false

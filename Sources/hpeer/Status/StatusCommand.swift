@@ -11,12 +11,12 @@ struct StatusCommand: AsyncParsableCommand {
     commandName: "status",
     abstract: "Say on one screen how everything goes: what runs, peers, destinations, automations.",
     discussion: """
-      Of each, when it last went well, when it comes next, and since when and why it fails; and which certificates and \
-      tokens end within a month, or have ended. Of a pairing window, until \
-      when it is open, how many attempts are left, what it is for and who opened it; never its code.
+      For each: the last success, the next run, and since when and why it is failing. Also shows certificates and tokens \
+      that have expired or expire within a month, and an open pairing window: how long it stays open, the attempts left, \
+      what it allows and who opened it, but never its code.
 
-      For monitoring: ends with 0 where all is well, 3 where no `hpeer serve` or `hpeer run` runs, and 5 where something \
-      fails.
+      For monitoring: exits with 0 if all is well, 3 if neither `hpeer serve` nor `hpeer run` is running, and 5 if \
+      something is failing.
 
       Examples:
         hpeer status

@@ -20,7 +20,7 @@ struct StatusPresentation {
         "The record has \(HumanFormat.count(record.samples, "sample")) of \(HumanFormat.count(record.types, "type"))."
       )
     } else {
-      try Console.print("There is no record here yet: `hpeer import` or `hpeer pull` begins one.")
+      try Console.print("No health record yet. Start with `hpeer import` or `hpeer pull`.")
     }
     if report.readers > 0 {
       let machines = report.readers == 1 ? "1 machine may" : "\(HumanFormat.count(report.readers)) machines may"
@@ -71,14 +71,14 @@ struct StatusPresentation {
     var notes: [String] = []
     if coverage.types.count > shown.count {
       let more = HumanFormat.count(coverage.types.count - shown.count, "more type")
-      notes.append("\(more), complete or with fewer samples: `hpeer status --json`")
+      notes.append("\(more) not shown, complete or with fewer samples (see `hpeer status --json`)")
     }
     if let unknown = coverage.unknown {
       notes.append("\(HumanFormat.count(unknown.count, "type")) that hpeer does not know")
     }
     let unreadable = coverage.types.reduce(0) { $0 + ($1.unreadable ?? 0) }
     if unreadable > 0 { notes.append("\(HumanFormat.count(unreadable, "sample")) that could not be understood") }
-    if coverage.empty == true { notes.append("at the last look it listed nothing, as a locked phone does") }
+    if coverage.empty == true { notes.append("it last listed nothing, as a locked phone does") }
     if !notes.isEmpty { try Console.print("\(PlainText.escaped(peer.name)): \(notes.joined(separator: "; ")).") }
   }
 
@@ -94,7 +94,7 @@ struct StatusPresentation {
     guard let ends = inbox.certificate?.ends, ends < Timestamp(Date() + Ending.notice) else { return }
     try Console.print(
       "The certificate of the inbox \(inbox.certificate?.isOver == true ? "was" : "is") valid until "
-        + "\(ends.date(in: zone)): phones do not send to one whose time is up, so renew it.")
+        + "\(ends.date(in: zone)): phones do not send to an expired certificate, so renew it.")
   }
 
   private func text(_ instant: Timestamp) -> String { instant.shortText(in: zone) }
@@ -105,7 +105,7 @@ struct StatusPresentation {
         try Console.print("Nothing runs here: `hpeer run` serves, follows and delivers all the time.")
         return try printLock()
       }
-      try Console.print("hpeer runs (process \(process)) and serves nothing.")
+      try Console.print("hpeer is running (process \(process)) and serves nothing.")
       return try printLock()
     }
     let name = served.name.map { " as \(PlainText.escaped($0))" } ?? ""
@@ -133,7 +133,7 @@ struct StatusPresentation {
     let list = names.map { PlainText.escaped($0, limit: 100) }.joined(separator: ", ")
     try Console.print(
       "This machine was restored, and \(list) may know what was deleted since the backup: "
-        + "it unlocks by itself when all of them have been pulled from.")
+        + "it unlocks by itself once you have pulled from all of them.")
   }
 
   private func printTable(_ titles: [String], _ rows: [[String]]) throws {
@@ -151,8 +151,8 @@ struct StatusPresentation {
       guard isFailing else { return }
       let times = failures.map { $0 > 1 ? ", \(HumanFormat.count($0, "time"))" : "" } ?? ""
       lines.append(
-        "\(PlainText.escaped(name)) fails since \(since.map(text) ?? "some time")\(times): "
-          + PlainText.escaped(reason ?? "nobody knows why", limit: 500))
+        "\(PlainText.escaped(name)) has been failing since \(since.map(text) ?? "some time")\(times): "
+          + PlainText.escaped(reason ?? "unknown reason", limit: 500))
     }
     for peer in report.peers {
       note(peer.name, peer.failingSince, peer.failures, peer.reason, isFailing: peer.state == .failing)
@@ -170,8 +170,8 @@ struct StatusPresentation {
     }
     for sender in report.inbox?.senders ?? [] where sender.state == .failing {
       lines.append(
-        "What \(sender.name) sends is refused (\(sender.refused?.reason ?? "unknown")): docs/how-to/inbox.md says what "
-          + "to do, and `hpeer audit` when.")
+        "Data from \(sender.name) is refused (\(sender.refused?.reason ?? "unknown")). See docs/how-to/inbox.md for what to "
+          + "do, and `hpeer audit` for when it happened.")
     }
     guard !lines.isEmpty else { return }
     try Console.print("")
@@ -193,8 +193,8 @@ enum EndingText {
     switch ending.subject {
     case .identity:
       return
-        "This machine's certificate \(isOver ? "was" : "is") valid until \(day): hpeer goes by its fingerprint and goes "
-        + "on, but other apps may not; `hpeer identity rotate` makes a new one, and machines that read here pair again then."
+        "This machine's certificate \(isOver ? "was" : "is") valid until \(day). hpeer checks its fingerprint and "
+        + "keeps working, but other apps may refuse it. `hpeer identity rotate` makes a new one; machines that read here must then pair again."
     case .client(let id):
       if isOver {
         return

@@ -98,7 +98,7 @@ struct CommandWords {
       .usage,
       "There is no command `\(command) \(PlainText.escaped(word))`"
         + (similar.isEmpty ? ": " : "; did you mean \(similar.joined(separator: " or "))? ")
-        + "`\((["hpeer help"] + path).joined(separator: " "))` lists what there is.")
+        + "`\((["hpeer help"] + path).joined(separator: " "))` lists the commands.")
   }
 
   /// Says where an option belongs that stands before the command.
@@ -109,7 +109,7 @@ struct CommandWords {
     else { return }
     throw CommandFailure(
       .usage,
-      "Options stand after the command: `hpeer \(command) \(PlainText.escaped(option))` ...; only --home may stand before it."
+      "Put options after the command: `hpeer \(command) \(PlainText.escaped(option))`. Only --home may come before it."
     )
   }
 }

@@ -43,7 +43,7 @@ struct JSONOption: ParsableArguments {
 
 /// `--yes`, of a command that asks before it changes what others rely on.
 struct YesOption: ParsableArguments {
-  @Flag(help: "Do not ask.")
+  @Flag(help: "Do it without asking.")
   var yes = false
 
   /// Whether it shall be done.
@@ -55,7 +55,7 @@ struct YesOption: ParsableArguments {
       return try await Prompt.confirm(question)
     } catch PromptError.noTerminal {
       throw CommandFailure(
-        .usage, "\(question) There is no terminal to ask on, so nothing was done: --yes does it without asking.")
+        .usage, "\(question) There is no terminal to ask on, so nothing was done. Use --yes to answer in advance.")
     }
   }
 }

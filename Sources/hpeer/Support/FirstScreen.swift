@@ -78,7 +78,7 @@ enum FirstScreen {
     var steps: [(String, String)] = []
     if report.isFailing { steps.append(("hpeer doctor", "says what fails, and what to do about it")) }
     if try await store.settings.current().homeZone == nil {
-      steps.append(("hpeer zone Europe/Berlin", "whose days count; now it is this machine's zone"))
+      steps.append(("hpeer zone Europe/Berlin", "sets your home zone; now it is this machine's zone"))
     }
     if report.readers == 0, report.peers.isEmpty {
       steps.append(("hpeer serve", "shares the record with another machine of yours"))
@@ -100,14 +100,14 @@ enum FirstScreen {
   }
 
   private static let beginning = """
-    There is no record here yet. There are two ways to begin:
+    No health record yet. There are two ways to start:
 
       hpeer import export.zip        reads what an iPhone exports: Health app, your picture,
                                      Export All Health Data; then copy the file to this machine
       hpeer pull NAME                brings the record of another machine, on which
                                      `hpeer serve` runs; `hpeer discover` finds it
 
-    An iPhone app on the same network is found by `hpeer discover`, too, and may send by itself:
+    `hpeer discover` also finds iPhone apps on this network. To let an app send on its own:
       hpeer inbox add phone
 
     `hpeer help` lists the most important commands, `hpeer help all` every one.
@@ -135,7 +135,7 @@ enum FirstScreen {
       backup FILE       keep everything in one encrypted file
       doctor            find out why something does not work
 
-    hpeer help COMMAND   what one does, with examples
+    hpeer help COMMAND   what a command does, with examples
     hpeer help all       every command, and the exit codes
     """
 }

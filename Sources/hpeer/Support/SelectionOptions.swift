@@ -63,7 +63,7 @@ struct SourceOptions: ParsableArguments {
     guard let unknown = unknowns.min() else { return found }
     let names = known.sorted().prefix(20).map { "\"\(PlainText.escaped($0, limit: 60))\"" }
     throw ValidationError(
-      "No sample here is of a source called \"\(PlainText.escaped(unknown, limit: 60))\": "
+      "There are no samples from a source called \"\(PlainText.escaped(unknown, limit: 60))\": "
         + (names.isEmpty
           ? "there is none at all."
           : "there are \(names.joined(separator: ", "))\(known.count > 20 ? " and others" : "")."))
@@ -125,15 +125,15 @@ struct DateOptions: ParsableArguments {
   var until: DateArgument?
   @Option(
     help: ArgumentHelp(
-      "Only what starts on this date (as --from and --to with the same), or in these days: \"last week\", \"nov 2026\", "
-        + "monday.", valueName: "date"))
+      "Only what starts on this date or in this period: 2024-06-15, \"last week\", \"nov 2026\", monday. Replaces --from "
+        + "and --to.", valueName: "date"))
   var on: PeriodArgument?
 
   func validate() throws {
     if to != nil, until != nil { throw ValidationError("--until is another name of --to: give one of them.") }
     if on != nil {
       guard !beginning.isGiven, to ?? until == nil else {
-        throw ValidationError("--on stands for --from and --to: give it without them.")
+        throw ValidationError("--on cannot be combined with --from or --to.")
       }
     }
   }
@@ -210,6 +210,6 @@ struct Period {
   func requireNoDoubt() throws {
     guard let doubt = bounds.lazy.map({ $0.doubt(in: zone) }).first(where: { !$0.isEmpty }) else { return }
     let choices = doubt.map(text).joined(separator: " or ")
-    throw ValidationError("Clocks were put back over this time, so that it was twice: name one, \(choices).")
+    throw ValidationError("This time occurred twice, because clocks were set back. Choose \(choices).")
   }
 }

@@ -7,7 +7,7 @@ import Terminal
 struct SpreadsheetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "With --csv: semicolons and the decimal mark of this locale (de, fr_CH), as its spreadsheets read them.",
+      "With --csv: the separator and decimal mark that spreadsheets in this locale (de, fr_CH) expect.",
       valueName: "locale"))
   var locale: SpreadsheetLocale?
 

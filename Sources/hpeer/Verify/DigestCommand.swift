@@ -6,7 +6,7 @@ import Terminal
 
 struct Digest: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Print numbers that are equal on machines that hold the same.",
+    abstract: "Print digests that are equal on machines with equal records.",
     discussion: """
       For each type the number of samples and of known deletions, and a digest of both, 32 hexadecimal digits that do \
       not depend on the order in which things came. docs/protocol/digest.md specifies it. `hpeer verify` compares with another \
@@ -24,9 +24,9 @@ struct Digest: AsyncParsableCommand {
   @OptionGroup var sources: SourceOptions
   @Flag(help: "Print each month (UTC) instead of each type; --json always has them.")
   var months = false
-  @Flag(help: "Also print a digest of what the samples say, which reads all of them.")
+  @Flag(help: "Also print a digest of the contents of all samples. Reads every sample.")
   var deep = false
-  @Flag(help: "Compute from the samples, and make what the store keeps anew.")
+  @Flag(help: "Recompute the digests from the samples, and replace the stored ones.")
   var anew = false
 
   /// Samples that are read within one transaction.

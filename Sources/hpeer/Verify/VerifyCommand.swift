@@ -12,9 +12,9 @@ struct VerifyCommand: AsyncParsableCommand {
     commandName: "verify",
     abstract: "Compare this machine's store with another's.",
     discussion: """
-      Compares digests of both: which samples there are, and which deletions are known; with --deep also what each \
-      sample says, which reads all of them. Changes nothing. Where they differ, it names the types and the months, and \
-      ends with exit code 9. Only what the other machine lets this one see is compared.
+      Compares which samples and which deletions both machines know; with --deep also the contents of each sample, which \
+      reads all of them. Changes nothing. If they differ, it names the types and the months, and exits with 9. Only what \
+      this machine may read of the other is compared.
 
       Examples:
         hpeer verify studio
@@ -29,7 +29,7 @@ struct VerifyCommand: AsyncParsableCommand {
   @Option(help: "The other machine's address, HOST[:PORT], instead of looking for it.")
   var host: String?
   @OptionGroup var selection: TypeOptions
-  @Flag(help: "Compare what the samples say, too.")
+  @Flag(help: "Also compare the contents of samples.")
   var deep = false
   @Option(help: "Give up when the other machine says nothing for so many seconds.")
   var timeout = PeerConnection.silenceLimit

@@ -22,7 +22,7 @@ struct WorkoutCommand: AsyncParsableCommand {
 
   @OptionGroup var common: CommonOptions
   @Argument(
-    help: "The id that `hpeer workouts` prints, or its first characters; the newest one's where it is left out.")
+    help: "The id that `hpeer workouts` prints, or its first characters. Default: the newest workout.")
   var id: String?
   @Option(help: "Where heart rate zones begin, in beats a minute: 110,125,140,160.", transform: Self.edges)
   var zones: HeartRateZones?

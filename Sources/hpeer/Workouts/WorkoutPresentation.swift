@@ -33,7 +33,7 @@ struct WorkoutPresentation {
       Console.say("= is another recording of a workout that is counted already.")
     }
     if workouts.contains(where: { $0.hasMergedDistance || $0.hasMergedEnergy }) {
-      Console.say("~ is added up from other samples of that time: the workout itself does not say it.")
+      Console.say("~ is calculated from other samples of that time, because the workout has no value of its own.")
     }
   }
 
