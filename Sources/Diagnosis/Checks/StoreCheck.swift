@@ -88,7 +88,7 @@ struct StoreCheck: Check {
 
   private var remedy: String {
     "nothing was changed: restore a copy, or move the store away and import or pull again: "
-      + "mv \(ShellWord.quoted(subject.home + "/store.sqlite")) \(ShellWord.quoted(subject.home + "/store.damaged"))"
+      + "d=\(ShellWord.quoted(subject.home)); mkdir -m 700 \"$d/damaged\" && mv \"$d\"/store.sqlite* \"$d/damaged\""
   }
 
   private func finding(for error: StoreError) -> Finding {

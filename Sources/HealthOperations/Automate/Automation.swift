@@ -1,5 +1,6 @@
 import Destinations
 import HealthModel
+import PeerTrust
 
 /// Something that hpeer does by itself: when, and what. One section of the settings file.
 ///

@@ -34,8 +34,13 @@ public struct DiskSpace: Hashable, Sendable {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
     let unit = UInt64(status.f_frsize)
+    // A file system of the network or of a user chooses both numbers.
+    func bytes(_ blocks: UInt64) -> UInt64 {
+      let (product, isTooMany) = blocks.multipliedReportingOverflow(by: unit)
+      return isTooMany ? .max : product
+    }
     self.init(
-      bytes: UInt64(status.f_blocks) * unit, freeBytes: UInt64(status.f_bavail) * unit,
+      bytes: bytes(UInt64(status.f_blocks)), freeBytes: bytes(UInt64(status.f_bavail)),
       files: UInt64(status.f_files), freeFiles: UInt64(status.f_favail),
       isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0, mountPoint: Self.mountPoint(of: path))
   }

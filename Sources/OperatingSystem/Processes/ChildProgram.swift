@@ -232,14 +232,26 @@ public struct ChildProgram: Sendable {
             if count > 0 {
               said += buffer[..<count]
               if said.count > 2 * ChildProgram.longestError { said.removeFirst(said.count - ChildProgram.longestError) }
-              continue
+            } else {
+              isOpen = count < 0 && errno == EINTR
             }
-            isOpen = count < 0 && errno == EINTR
           }
         }
-        if let status = reap(blocking: !isOpen) { return End(status: status, said: Self.line(said)) }
+        guard let status = reap(blocking: !isOpen) else { continue }
+        // What it said last is in the pipe; what goes on writing into it is another.
+        for _ in 0..<Self.mostReadsAfterEnd {
+          var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+          guard isOpen, poll(&entry, 1, 0) > 0 else { break }
+          let count = read(descriptor, &buffer, buffer.count)
+          guard count > 0 else { break }
+          said += buffer[..<count]
+        }
+        return End(status: status, said: Self.line(said))
       }
     }
+
+    /// A pipe holds as much as sixteen reads take.
+    private static let mostReadsAfterEnd = 16
 
     /// `nil` while it runs.
     private func reap(blocking: Bool) -> End.Status? {

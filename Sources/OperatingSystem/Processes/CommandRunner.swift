@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 
 /// How a program of the system ended.
 public enum CommandOutcome: Hashable, Sendable {
@@ -60,16 +61,39 @@ public enum CommandRunner {
       process.standardOutput = output
       process.standardError = errors
       do { try process.run() } catch { return .failed }
-      let identifier = process.processIdentifier
-      let kill = DispatchWorkItem { Glibc.kill(identifier, SIGKILL) }
-      DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: kill)
-      // Small enough for the pipe's buffer, so it can wait until the output has been read.
-      let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-      let said = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+      let deadline = ContinuousClock.now + .seconds(limit)
+      let texts = read([output, errors], of: process, until: deadline)
+      if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
       process.waitUntilExit()
-      kill.cancel()
       guard process.terminationReason == .exit else { return .failed }
-      return .finished(status: process.terminationStatus, output: text, errors: said)
+      return .finished(status: process.terminationStatus, output: texts[0], errors: texts[1])
     }
+  }
+
+  /// Returns what a program writes to some pipes until it ends or the deadline. Processes that it has left behind may keep the
+  /// pipes open: their end is not waited for.
+  private static func read(
+    _ pipes: [Pipe], of process: Process, until deadline: ContinuousClock.Instant
+  ) -> [String] {
+    var texts = pipes.map { _ in [UInt8]() }
+    var entries = pipes.map {
+      pollfd(fd: $0.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    }
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while entries.contains(where: { $0.fd >= 0 }), ContinuousClock.now < deadline {
+      let hasEnded = !process.isRunning
+      guard poll(&entries, nfds_t(entries.count), 50) > 0 else {
+        // What it wrote is all read.
+        if hasEnded { break }
+        continue
+      }
+      for index in entries.indices where entries[index].revents != 0 {
+        let count = Glibc.read(entries[index].fd, &buffer, buffer.count)
+        if count > 0 { texts[index] += buffer[..<count] }
+        // poll(2) passes over negative descriptors.
+        if count == 0 || count < 0 && errno != EINTR { entries[index].fd = -1 }
+      }
+    }
+    return texts.map { String(decoding: $0, as: UTF8.self) }
   }
 }

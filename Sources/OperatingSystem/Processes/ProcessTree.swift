@@ -23,7 +23,8 @@ struct ProcessTree {
       for process in others { _ = Glibc.kill(process, SIGSTOP) }
       stopped.formUnion(others)
     }
-    for process in stopped { _ = Glibc.kill(process, SIGKILL) }
+    // Also where /proc shows none.
+    for process in stopped.union([root].compactMap(\.self)) { _ = Glibc.kill(process, SIGKILL) }
   }
 
   /// Those that live.
