@@ -1,8 +1,8 @@
 import Cryptography
 import Foundation
 
-/// Encrypts what comes piece by piece, in the format of age (https://age-encryption.org/v1), so that `age -d` opens it.
-/// Holds some 128 KiB, however much comes.
+/// An encryptor for data that arrives in pieces, in the format of age (https://age-encryption.org/v1), so that `age
+/// -d` decrypts it. Uses some 128 KiB of memory, whatever the size of the data.
 ///
 /// ```swift
 /// func encrypt(_ pieces: [[UInt8]], to recipient: AgeRecipient, write: ([UInt8]) throws -> Void) throws {
@@ -14,12 +14,12 @@ import Foundation
 public struct AgeEncryptor: Sendable {
   private var cipher: PayloadCipher
   private var pending: [UInt8] = []
-  /// The header, until it is handed out.
+  /// The header, until it has been returned.
   private var output: [UInt8]
 
-  /// Blocks for about a second while a passphrase is hashed.
+  /// Creates an encryptor. Blocks for about a second to hash a passphrase.
   ///
-  /// - Parameter recipients: each of them can open it.
+  /// - Parameter recipients: the recipients, each of whom can decrypt the data.
   public init(to recipients: [AgeRecipient]) throws(AgeError) {
     try self.init(to: recipients, work: ScryptStanza.usualWork)
   }
@@ -42,11 +42,13 @@ public struct AgeEncryptor: Sendable {
     output = AgeHeader(stanzas, fileKey).bytes + nonce
   }
 
-  /// - Returns: what can be written by now; nothing, perhaps.
+  /// Encrypts more data.
+  ///
+  /// - Returns: the bytes to write now; may be empty.
   public mutating func encrypt(_ bytes: [UInt8]) -> [UInt8] {
     pending += bytes
     var start = 0
-    // The last piece may be a whole one.
+    // The last piece may have the full size, so at least one byte is kept.
     while pending.count - start > PayloadCipher.pieceCount {
       output += cipher.seal(pending[start..<start + PayloadCipher.pieceCount], isLast: false)
       start += PayloadCipher.pieceCount
@@ -55,7 +57,7 @@ public struct AgeEncryptor: Sendable {
     return takeOutput()
   }
 
-  /// The end; to be called once.
+  /// Returns the last bytes to write. Call it once.
   public mutating func finish() -> [UInt8] {
     output += cipher.seal(pending, isLast: true)
     pending = []

@@ -1,39 +1,39 @@
-/// Why a file in age's format cannot be made or opened. Each description is one sentence for a person.
+/// An error of encryption or decryption in age's format. Each description is a sentence for people.
 public enum AgeError: Error, Hashable, Sendable {
-  /// It does not begin as a file of age does.
+  /// The file does not begin like a file of age.
   case notAge
-  /// A later format, by its name.
+  /// The file has another version of the format, given by its name.
   case otherVersion(String)
-  /// The header is not as the format has it; nothing was decrypted.
+  /// The header is malformed; nothing was decrypted.
   case malformedHeader(String)
-  /// The text between the lines of armor is not as it should be.
+  /// The text between the armor's first and last lines is malformed.
   case malformedArmor
-  /// It is encrypted to recipients, and none of the keys is one of theirs.
+  /// The file is encrypted to recipients, and none of the keys belongs to one of them.
   case noMatchingKey
-  /// It is encrypted to a passphrase, and none was given.
+  /// The file is encrypted to a passphrase, and none was given.
   case needsPassphrase
-  /// It is encrypted to recipients, and no key was given.
+  /// The file is encrypted to recipients, and no key was given.
   case needsKey
   case wrongPassphrase
   /// Hashing the passphrase would take more time and memory than is allowed.
   case tooMuchWork(factor: Int)
-  /// Something in the header was changed after it was written.
+  /// The header was changed after it was written.
   case headerChanged
-  /// It ends before its end.
+  /// The file is truncated.
   case cutOff
-  /// A piece was changed, or the file ends before its end. What came before that piece is as it was written.
+  /// A piece was changed, or the file is truncated. The pieces before it are as they were written.
   case damaged(piece: Int)
-  /// Not a recipient (`age1…`).
+  /// The text is not a recipient (`age1…`).
   case badRecipient(String)
-  /// Not a secret key (`AGE-SECRET-KEY-1…`) in this line of a file of keys.
+  /// This line of a key file is not a secret key (`AGE-SECRET-KEY-1…`).
   case badKey(line: Int)
-  /// A file of keys without a key.
+  /// The key file contains no key.
   case noKeys
   /// The list of recipients is empty.
   case noRecipients
   /// A passphrase cannot be combined with other recipients.
   case passphraseBesideOthers
-  /// Where there is not enough memory to hash a passphrase.
+  /// Hashing the passphrase failed, probably because there is not enough memory.
   case failed(String)
 }
 

@@ -1,27 +1,28 @@
 import Cryptography
 import Foundation
 
-/// What stands before the payload: who can open it, and a code by which a change of that is noticed.
+/// The header before the payload: the recipients' stanzas and an authentication code over them.
 struct AgeHeader {
   static let version = "age-encryption.org/v1"
-  /// More than a hundred recipients have; a header is read before anybody has shown a key.
+  /// The maximum length of a header: enough for more than a hundred recipients. A header is read before any key is
+  /// given.
   static let mostBytes = 64 << 10
 
   let stanzas: [AgeStanza]
-  /// All before the code.
+  /// The authenticated bytes: everything before the code.
   private let signed: [UInt8]
   private let code: [UInt8]
 
-  /// A header for `fileKey`.
+  /// Creates a header for `fileKey`.
   init(_ stanzas: [AgeStanza], _ fileKey: SymmetricKey) {
     self.stanzas = stanzas
     signed = Array((Self.version + "\n" + stanzas.map(\.text).joined() + "---").utf8)
     code = HMAC.authenticationCode(for: signed, using: FileKey.headerKey(fileKey))
   }
 
-  /// Reads one. Throws ``AgeError``, and what `next` does.
+  /// Reads a header. Throws ``AgeError``, and the errors of `next`.
   ///
-  /// - Parameter next: the next line without its end; throws where there is none.
+  /// - Parameter next: returns the next line without its line ending; throws if there is none.
   init(_ next: () throws -> [UInt8]) throws {
     var signed: [UInt8] = []
     func line() throws -> [UInt8] {
@@ -49,7 +50,7 @@ struct AgeHeader {
     }
     self.stanzas = stanzas
     if stanzas.isEmpty { throw AgeError.malformedHeader("it has no recipients") }
-    // Whoever asks for a passphrase must be sure that only it opens the file.
+    // A program that asks for a passphrase must be sure that only the passphrase decrypts the file.
     if isForPassphrase, stanzas.count > 1 { throw AgeError.malformedHeader("others beside a passphrase") }
   }
 
@@ -61,12 +62,12 @@ struct AgeHeader {
     throw .otherVersion(String(decoding: line, as: UTF8.self))
   }
 
-  /// The whole header, as it is written.
+  /// The bytes of the whole header.
   var bytes: [UInt8] { signed + [UInt8(ascii: " ")] + UnpaddedBase64.encode(code) + [UInt8(ascii: "\n")] }
 
   var isForPassphrase: Bool { stanzas.contains { $0.arguments.first == ScryptStanza.kind } }
 
-  /// The file's key, which one of `keys` opens. Blocks while a passphrase is hashed.
+  /// Returns the file key, unwrapped with one of `keys`. Blocks while a passphrase is hashed.
   func fileKey(_ keys: [AgeKey]) throws(AgeError) -> SymmetricKey {
     var found: SymmetricKey?
     for stanza in stanzas where found == nil {

@@ -1,7 +1,7 @@
 import Cryptography
 import Foundation
 
-/// To whom something is encrypted.
+/// A recipient of encrypted data.
 ///
 /// ```swift
 /// func recipient() throws -> AgeRecipient {
@@ -9,12 +9,12 @@ import Foundation
 /// }
 /// ```
 public enum AgeRecipient: Sendable {
-  /// The owner of an X25519 key pair, by its public key.
+  /// The owner of an X25519 key pair, given by its public key.
   case publicKey(X25519.PublicKey)
-  /// Everybody who knows the passphrase; it cannot be combined with other recipients.
+  /// Everyone who knows the passphrase. Cannot be combined with other recipients.
   case passphrase(String)
 
-  /// A public key as `age-keygen` prints it: `age1…`.
+  /// Creates a recipient from a public key as `age-keygen` prints it: `age1…`.
   public init(_ text: String) throws(AgeError) {
     guard let (prefix, bytes) = Bech32.decode(text), prefix == "age",
       let key = X25519.PublicKey(bytes: bytes)
@@ -23,15 +23,16 @@ public enum AgeRecipient: Sendable {
   }
 }
 
-/// What opens a file.
+/// A secret that decrypts a file.
 public enum AgeKey: Sendable {
   case secretKey(X25519.PrivateKey)
   case passphrase(String)
 
-  /// A new secret key.
+  /// Returns a new secret key.
   public static func generate() -> AgeKey { .secretKey(X25519.PrivateKey()) }
 
-  /// The keys of a file as `age-keygen` writes it: one a line, empty lines and those that begin with `#` left out.
+  /// Returns the keys in a file as `age-keygen` writes it: one per line. Empty lines and lines that begin with `#`
+  /// are skipped.
   public static func all(in text: String) throws(AgeError) -> [AgeKey] {
     var keys: [AgeKey] = []
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -47,13 +48,13 @@ public enum AgeKey: Sendable {
     return keys
   }
 
-  /// As `age-keygen` writes it; secret. `nil` for a passphrase.
+  /// The secret key as `age-keygen` writes it; secret. `nil` for a passphrase.
   public var text: String? {
     guard case .secretKey(let key) = self else { return nil }
     return Bech32.encode("age-secret-key-", key.bytes).uppercased()
   }
 
-  /// The recipient that this opens what is encrypted to, `age1…`; `nil` for a passphrase.
+  /// The recipient that belongs to the key, `age1…`; `nil` for a passphrase.
   public var recipient: String? {
     guard case .secretKey(let key) = self else { return nil }
     return Bech32.encode("age", key.publicKey.bytes)

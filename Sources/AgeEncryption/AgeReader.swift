@@ -1,9 +1,9 @@
 import Cryptography
 import Foundation
 
-/// Reads a file in the format of age (https://age-encryption.org/v1), binary or as text (armor). Holds some 256 KiB,
-/// however large it is. What it returns is as it was encrypted; where the file was changed or ends early, it throws before
-/// that, so nothing is to be relied on before ``read()`` has returned `nil`.
+/// A reader for files in the format of age (https://age-encryption.org/v1), binary or armored. Uses some 256 KiB of
+/// memory, whatever the size of the file. Every returned piece is authentic. If the file was changed or truncated,
+/// ``read()`` throws at that place, so do not rely on the data before it has returned `nil`.
 ///
 /// ```swift
 /// func decrypt(_ file: FileHandle, with key: AgeKey, write: ([UInt8]) throws -> Void) throws {
@@ -13,7 +13,7 @@ import Foundation
 /// }
 /// ```
 public final class AgeReader {
-  /// At most so many of the next bytes; none at the end.
+  /// A function that returns the next bytes, usually at most `count`; an empty array at the end.
   public typealias Source = (_ count: Int) throws -> [UInt8]
 
   private let header: AgeHeader
@@ -21,7 +21,7 @@ public final class AgeReader {
   private var cipher: PayloadCipher?
   private var isOver = false
 
-  /// Reads the header. Throws ``AgeError``, and what `source` does. Blocks as that does.
+  /// Creates a reader and reads the header. Throws ``AgeError``, and the errors of `source`. Blocks if `source` does.
   public init(_ source: @escaping Source) throws {
     let file = ReadAheadBytes(source)
     let begin = Array(ArmorReader.begin.utf8)
@@ -40,10 +40,10 @@ public final class AgeReader {
     }
   }
 
-  /// Whether a passphrase opens it, and nothing else; otherwise keys do.
+  /// Whether the file is decrypted with a passphrase rather than with keys.
   public var isForPassphrase: Bool { header.isForPassphrase }
 
-  /// Finds out which of `keys` opens the file. Blocks while a passphrase is hashed.
+  /// Unwraps the file key with one of `keys`. Blocks while a passphrase is hashed.
   public func unlock(_ keys: [AgeKey]) throws {
     let fileKey = try header.fileKey(keys)
     try input.fill(PayloadCipher.nonceCount)
@@ -51,18 +51,18 @@ public final class AgeReader {
     cipher = PayloadCipher(fileKey, nonce: input.take(PayloadCipher.nonceCount))
   }
 
-  /// The next piece, of at most 64 KiB; `nil` at the end. To be called after ``unlock(_:)``.
+  /// Returns the next piece, at most 64 KiB; `nil` at the end. Call it after ``unlock(_:)``.
   public func read() throws -> [UInt8]? {
     if isOver { return nil }
     guard var cipher else { throw AgeError.needsKey }
-    // One byte more says that it is not the last.
+    // If there is one more byte, this piece is not the last.
     try input.fill(PayloadCipher.sealedCount + 1)
     let isLast = input.buffer.count <= PayloadCipher.sealedCount
     let piece = input.take(min(input.buffer.count, PayloadCipher.sealedCount))
     let number = cipher.number
     guard piece.count >= AuthenticatedCipher.tagByteCount else { throw AgeError.cutOff }
     guard let bytes = cipher.open(piece, isLast: isLast) else { throw AgeError.damaged(piece: Int(clamping: number)) }
-    // Only a file of nothing has an empty piece.
+    // A piece may only be empty if the whole file is empty.
     if bytes.isEmpty, number > 0 { throw AgeError.damaged(piece: Int(clamping: number)) }
     self.cipher = cipher
     isOver = isLast

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The bytes of a file that is armored: base 64 (RFC 4648) in lines of 64 columns, between a line that begins it and one that
-/// ends it, as `age --armor` writes it. Lines may end with CR LF; nothing but space may follow.
+/// A reader for armored files as `age --armor` writes them: base64 (RFC 4648) in lines of 64 columns between a begin
+/// line and an end line. Lines may end with CR LF; only whitespace may follow.
 final class ArmorReader {
   static let begin = "-----BEGIN AGE ENCRYPTED FILE-----"
   private static let end = "-----END AGE ENCRYPTED FILE-----"
@@ -10,7 +10,7 @@ final class ArmorReader {
   private let input: ReadAheadBytes
   private var hasBegun = false
   private var isOver = false
-  /// A line was shorter than 64 columns, so that the last one must follow.
+  /// Whether a line was shorter than 64 columns, so that the end line must follow.
   private var isLast = false
 
   init(_ input: ReadAheadBytes) { self.input = input }
@@ -39,7 +39,7 @@ final class ArmorReader {
 
   private func line() throws -> [UInt8] {
     guard let line = try input.line(atMost: 1024) else {
-      // The last line needs no end.
+      // The end line needs no line ending.
       let rest = input.take(input.buffer.count)
       guard rest.elementsEqual(Self.end.utf8) else { throw AgeError.cutOff }
       return rest

@@ -1,12 +1,12 @@
-/// Bech32 (BIP 173) without its limit of 90 characters, as age spells keys.
+/// The Bech32 encoding (BIP 173), without its limit of 90 characters, as age uses it for keys.
 enum Bech32 {
   private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
   private static let separator = UInt8(ascii: "1")
   private static let checksumLength = 6
 
-  /// In lower case.
+  /// Returns the encoding in lower case.
   ///
-  /// - Parameter prefix: in lower case.
+  /// - Parameter prefix: the prefix in lower case.
   static func encode(_ prefix: String, _ bytes: [UInt8]) -> String {
     let values = regroup(bytes, from: 8, to: 5, pads: true) ?? []
     let prefix = Array(prefix.utf8)
@@ -16,8 +16,10 @@ enum Bech32 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// - Returns: the prefix as it is spelled, and the bytes; `nil` for what is in both cases, has another checksum, foreign
-  ///   characters, or bits left over.
+  /// Decodes a text.
+  ///
+  /// - Returns: the prefix as written, and the bytes; `nil` for mixed case, a wrong checksum, invalid characters or
+  ///   leftover bits.
   static func decode(_ text: String) -> (prefix: String, bytes: [UInt8])? {
     let characters = Array(text.utf8)
     guard characters.count <= 1000, characters.allSatisfy({ (33...126).contains($0) }),
@@ -49,7 +51,7 @@ enum Bech32 {
     return sum
   }
 
-  /// Bits in groups of another size; `nil` where those left over are a whole group or not zero.
+  /// Regroups bits; `nil` if the leftover bits are a whole group or not zero.
   private static func regroup(_ values: some Collection<UInt8>, from: UInt32, to: UInt32, pads: Bool) -> [UInt8]? {
     var (pending, bits): (UInt32, UInt32) = (0, 0)
     var result: [UInt8] = []

@@ -3,9 +3,9 @@ import Cryptography
 /// The file key: 16 random bytes, from which the header's HMAC key and the payload key are derived.
 enum FileKey {
   private static let byteCount = 16
-  /// With the tag.
+  /// The length of a sealed file key, including the tag.
   static let sealedCount = byteCount + AuthenticatedCipher.tagByteCount
-  /// The key that it is sealed with is used once.
+  /// The nonce is constant because each wrapping key is used once.
   private static let nonce = [UInt8](repeating: 0, count: AuthenticatedCipher.nonceByteCount)
 
   static func random() -> SymmetricKey { SymmetricKey(size: byteCount) }
@@ -14,7 +14,7 @@ enum FileKey {
     AuthenticatedCipher.chaCha20Poly1305.seal(fileKey.withUnsafeBytes { Array($0) }, using: key, nonce: nonce)
   }
 
-  /// `nil` where the key is another.
+  /// Returns the file key, or `nil` if it was sealed with another key.
   static func open(_ bytes: [UInt8], with key: SymmetricKey) -> SymmetricKey? {
     AuthenticatedCipher.chaCha20Poly1305.open(bytes, using: key, nonce: nonce)
       .flatMap { $0.count == byteCount ? SymmetricKey(data: $0) : nil }

@@ -1,4 +1,4 @@
-/// Bytes of a source that were read and not taken yet.
+/// A buffer of bytes that were read from a source and not consumed yet.
 package final class ReadAheadBytes {
   private static let step = 64 << 10
 
@@ -9,10 +9,10 @@ package final class ReadAheadBytes {
 
   package init(_ source: @escaping AgeReader.Source) { self.source = source }
 
-  /// What was read and not taken.
+  /// The bytes that were read and not consumed.
   package var buffer: ArraySlice<UInt8> { bytes[start...] }
 
-  /// Reads until there are so many, or the end is reached.
+  /// Reads until the buffer holds `count` bytes or the source ends.
   package func fill(_ count: Int) throws {
     while buffer.count < count, !isAtEnd {
       let more = try source(Self.step)
@@ -23,13 +23,14 @@ package final class ReadAheadBytes {
     }
   }
 
-  /// Takes so many of those that were read.
+  /// Consumes and returns the next `count` bytes of the buffer.
   package func take(_ count: Int) -> [UInt8] {
     defer { start += count }
     return Array(bytes[start..<start + count])
   }
 
-  /// The next line without its end, or as many bytes as `limit` without one: `nil` where the end comes first.
+  /// Returns the next line without its line ending, or more than `limit` bytes that contain no line ending; `nil` if
+  /// the source ends before a line ending.
   func line(atMost limit: Int) throws -> [UInt8]? {
     var searched = 0
     while true {

@@ -1,17 +1,17 @@
 import Cryptography
 import Foundation
 
-/// `scrypt`: the file's key under one that a passphrase leads to.
+/// The `scrypt` stanza: the file key wrapped with a key derived from a passphrase.
 enum ScryptStanza {
   static let kind = "scrypt"
-  /// As age has it: about a second, and 256 MiB.
+  /// The default work factor of age: about a second and 256 MiB.
   static let usualWork = 18
-  /// Four seconds or so, and 1 GiB. More would let a file take as long as it likes.
+  /// The maximum work factor: some four seconds and 1 GiB. Higher factors would let a file block the program at will.
   static let mostWork = 20
   private static let label = Array("age-encryption.org/v1/scrypt".utf8)
   private static let saltCount = 16
 
-  /// Blocks.
+  /// Wraps the file key. Blocks.
   static func wrap(_ fileKey: SymmetricKey, with passphrase: String, work: Int) throws(AgeError) -> AgeStanza {
     var generator = SystemRandomNumberGenerator()
     let salt = (0..<saltCount).map { _ in generator.next() as UInt8 }
@@ -20,7 +20,7 @@ enum ScryptStanza {
     return AgeStanza([kind, text, String(work)], FileKey.seal(fileKey, with: key))
   }
 
-  /// Blocks. `nil` where the passphrase is another.
+  /// Unwraps the file key; `nil` if the passphrase is wrong. Blocks.
   static func unwrap(_ stanza: AgeStanza, with passphrase: String) throws(AgeError) -> SymmetricKey? {
     guard stanza.arguments.count == 3, let salt = UnpaddedBase64.decode(Array(stanza.arguments[1].utf8)),
       salt.count == saltCount, stanza.body.count == FileKey.sealedCount,

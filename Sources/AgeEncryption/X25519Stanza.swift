@@ -1,6 +1,6 @@
 import Cryptography
 
-/// `X25519`: the file's key under one that both the recipient and an ephemeral key lead to.
+/// The `X25519` stanza: the file key wrapped with a key derived from the recipient's key and an ephemeral key.
 enum X25519Stanza {
   static let kind = "X25519"
   private static let info = Array("age-encryption.org/v1/X25519".utf8)
@@ -17,7 +17,7 @@ enum X25519Stanza {
     return AgeStanza([kind, text], FileKey.seal(fileKey, with: key))
   }
 
-  /// `nil` where it is another's.
+  /// Unwraps the file key; `nil` if it was wrapped for another recipient.
   static func unwrap(_ stanza: AgeStanza, with secret: X25519.PrivateKey) throws(AgeError)
     -> SymmetricKey?
   {
@@ -29,7 +29,7 @@ enum X25519Stanza {
     return FileKey.open(stanza.body, with: key)
   }
 
-  /// Returns the key that seals the file's key, or nil for a share of small order.
+  /// Returns the key that wraps the file key, or nil for a share of small order.
   private static func wrappingKey(
     _ secret: X25519.PrivateKey, _ peer: X25519.PublicKey, share: [UInt8], recipient: X25519.PublicKey
   ) -> SymmetricKey? {

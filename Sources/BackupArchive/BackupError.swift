@@ -1,16 +1,17 @@
-/// Why something is no backup of hpeer, or none that can be relied on. Each description is one sentence for a person.
+/// An error that makes a backup unusable. Each description is a sentence for people.
 public enum BackupError: Error, Hashable, Sendable {
-  /// Neither encrypted by age nor compressed by Zstandard.
+  /// The file is neither encrypted by age nor compressed by Zstandard.
   case notABackup
-  /// A newer hpeer wrote it.
+  /// The backup was written by a newer hpeer.
   case newer(version: Int)
-  /// Something in it is not as it was written.
+  /// The backup is malformed.
   case damaged(String)
-  /// It ends before its end.
+  /// The backup is truncated.
   case cutOff
-  /// What is in it does not have the checksum that its manifest says.
+  /// A file does not have the checksum in the manifest.
   case changed(file: String)
-  /// A file that hpeer never puts into a backup of this kind, such as settings in an unencrypted one.
+  /// The backup contains a file that hpeer never puts into a backup of this kind, such as settings in an unencrypted
+  /// one.
   case unexpected(file: String)
 }
 

@@ -1,71 +1,72 @@
 import Foundation
 
-/// `manifest.json`, the first file of a backup: what the others are.
+/// The manifest of a backup: `manifest.json`, its first file, which describes the others.
 public struct BackupManifest: Codable, Hashable, Sendable {
-  /// Within the archive.
+  /// The name of the manifest in the archive.
   public static let fileName = "manifest.json"
-  /// Of what this program writes, and the newest that it reads.
+  /// The version that this program writes, and the newest that it reads.
   public static let currentVersion = 1
   static let formatName = "hpeer-backup"
-  /// Bytes of a manifest that is read.
+  /// The maximum length of a manifest that is read, in bytes.
   static let mostBytes = 4 << 20
 
-  /// What a backup holds.
+  /// The contents of a backup.
   public enum Contents: String, Codable, Sendable {
-    /// The record, and nothing by which anybody could pose as this machine.
+    /// The record, and nothing that would allow others to impersonate this machine.
     case record
-    /// Also the identity, the paired machines with their tokens, the settings and secrets.
+    /// The record, and also the identity, the paired machines with their tokens, the settings and the secrets.
     case everything
   }
 
   /// A file of the backup.
   public struct File: Codable, Hashable, Sendable {
-    /// Within the archive.
+    /// The name of the file in the archive.
     public var name: String
     public var bytes: Int64
-    /// 64 hexadecimal digits.
+    /// The SHA-256 of the file in 64 hexadecimal digits.
     public var sha256: String
 
-    /// Not checked.
+    /// Creates a file entry without checking it.
     public init(name: String, bytes: Int64, sha256: String) {
       (self.name, self.bytes, self.sha256) = (name, bytes, sha256)
     }
   }
 
-  /// Counts and digests of the record, as `hpeer digest` computes them, over all types.
+  /// The counts and digests of the record over all types, as `hpeer digest` computes them.
   public struct Record: Codable, Hashable, Sendable {
     public var samples: Int
-    /// 32 hexadecimal digits.
+    /// The digest of the samples in 32 hexadecimal digits.
     public var digest: String
-    /// Known deletions.
+    /// The number of tombstones.
     public var deleted: Int
-    /// 32 hexadecimal digits.
+    /// The digest of the tombstones in 32 hexadecimal digits.
     public var deletedDigest: String
 
-    /// Not checked.
+    /// Creates a record entry without checking it.
     public init(samples: Int, digest: String, deleted: Int, deletedDigest: String) {
       (self.samples, self.digest, self.deleted, self.deletedDigest) = (samples, digest, deleted, deletedDigest)
     }
   }
 
-  /// Always the same: what kind of file it is.
+  /// The constant that identifies the file format.
   public private(set) var format = formatName
-  /// ``currentVersion`` of the program that wrote it.
+  /// The ``currentVersion`` of the program that wrote the backup.
   public private(set) var version = currentVersion
-  /// When the copies were made.
+  /// The date of the backup's copies.
   public var created: Date
-  /// The version of the program.
+  /// The version of the program that wrote the backup.
   public var program: String
   public var contents: Contents
-  /// What the machine was called; `nil` in a backup of the record alone.
+  /// The host name of the machine; `nil` in a backup of the record alone.
   public var host: String?
-  /// The folder of settings and secrets, by which settings name files of secrets; `nil` likewise.
+  /// The folder of settings and secrets, which settings refer to; `nil` in a backup of the record alone.
   public var configuration: String?
   public var record: Record
-  /// Those that follow.
+  /// The files that follow the manifest.
   public var files: [File]
 
-  /// - Parameter created: kept to the second.
+  /// Creates a manifest.
+  /// - Parameter created: the date of the copies; stored in whole seconds.
   public init(
     created: Date, program: String, contents: Contents, host: String? = nil, configuration: String? = nil,
     record: Record, files: [File]
@@ -105,7 +106,7 @@ public struct BackupManifest: Codable, Hashable, Sendable {
     self = manifest
   }
 
-  /// Of all files, in bytes; more than there can be for what would overflow.
+  /// The total size of all files in bytes; `Int64.max` if the sum overflows.
   public var bytes: Int64 {
     files.reduce(Int64(0)) { sum, file in
       let (total, overflows) = sum.addingReportingOverflow(file.bytes)

@@ -4,15 +4,15 @@ import Foundation
 import OperatingSystem
 import ZstandardFrames
 
-/// Reads a backup, whoever packed it: encrypted by age or not. Each file is compared with what the manifest says, and nothing
-/// is to be relied on before ``files(_:_:)`` has returned. Memory stays constant. Blocking: for a thread of its own.
+/// A reader for backups from any source, encrypted by age or not. Each file is compared with the manifest, so do not
+/// rely on anything before ``files(_:_:)`` has returned. Memory use is constant. Blocking: use a thread of its own.
 public final class BackupReader {
-  /// How the file is protected.
+  /// The protection of a backup file.
   public enum Protection: Hashable, Sendable {
     case none
-    /// A passphrase opens it.
+    /// The backup is decrypted with a passphrase.
     case passphrase
-    /// A key opens it.
+    /// The backup is decrypted with a key.
     case key
   }
 
@@ -22,13 +22,14 @@ public final class BackupReader {
   private let encrypted: AgeReader?
   private let tar: TarReader
 
-  /// Looks at the beginning. Throws ``BackupError``, `AgeError`, `SystemError`.
+  /// Creates a reader and reads the first bytes. Throws ``BackupError``, `AgeError`, `SystemError`.
   public convenience init(path: String) throws {
     let file = try FileBytes(path)
     try self.init(file.read)
   }
 
-  /// - Parameter source: gives the bytes of the backup.
+  /// Creates a reader.
+  /// - Parameter source: returns the bytes of the backup.
   package init(_ source: @escaping AgeReader.Source) throws {
     let bytes = ReadAheadBytes(source)
     try bytes.fill(Self.begin.count)
@@ -50,10 +51,10 @@ public final class BackupReader {
     }
   }
 
-  /// Opens what is encrypted. Blocks for about a second while a passphrase is hashed.
+  /// Unlocks an encrypted backup. Blocks for about a second to hash a passphrase.
   public func unlock(_ keys: [AgeKey]) throws { try encrypted?.unlock(keys) }
 
-  /// The first file. To be called once, before ``files(_:_:)``.
+  /// Returns the manifest, which is the first file. Call it once, before ``files(_:_:)``.
   public func manifest() throws -> BackupManifest {
     guard let entry = try tar.next(), entry.name == BackupManifest.fileName else { throw BackupError.notABackup }
     guard entry.size <= BackupManifest.mostBytes else { throw BackupError.damaged("its manifest is too long") }
@@ -62,10 +63,10 @@ public final class BackupReader {
     return try BackupManifest(bytes)
   }
 
-  /// Reads the others to the end. Throws ``BackupError`` where one of them is missing, changed, or in no manifest.
+  /// Reads the other files to the end. Throws ``BackupError`` if a file is missing, changed or not in the manifest.
   ///
-  /// - Parameter take: is given each file, and a function that gives its pieces, `nil` at the end; what it does not ask for
-  ///   is read nevertheless.
+  /// - Parameter take: called with each file and a function that returns its next piece, `nil` at the end. Pieces
+  ///   that it does not request are read and checked nevertheless.
   public func files(
     _ manifest: BackupManifest, _ take: (BackupManifest.File, () throws -> [UInt8]?) throws -> Void
   ) throws {
@@ -97,7 +98,7 @@ public final class BackupReader {
   }
 }
 
-/// The content of Zstandard frames.
+/// A reader for the content of Zstandard frames.
 final class ZstandardBytes {
   private static let room = 128 << 10
 

@@ -5,17 +5,17 @@ import Glibc
 import OperatingSystem
 import ZstandardFrames
 
-/// Writes a backup: a tar file (POSIX) in a Zstandard frame (RFC 8878) in a file of age, so that
-/// `age -d backup | zstd -d | tar -t` lists it. Memory stays constant. Blocking: for a thread of its own.
+/// A writer for backups: a tar file (POSIX) in a Zstandard frame (RFC 8878) in a file of age, so that `age -d backup
+/// | zstd -d | tar -t` lists it. Memory use is constant. Blocking: use a thread of its own.
 public struct BackupWriter {
   /// A file that goes into a backup.
   public struct Source: Hashable, Sendable {
-    /// Within the archive: at most 100 bytes.
+    /// The name of the file in the archive: at most 100 bytes.
     public var name: String
-    /// Must not change while it is read.
+    /// The path of the file, which must not change while it is read.
     public var path: String
 
-    /// Not looked at yet.
+    /// Creates a source. The file is opened when the archive is written.
     public init(name: String, path: String) { (self.name, self.path) = (name, path) }
   }
 
@@ -24,14 +24,15 @@ public struct BackupWriter {
   private let sources: [Source]
   private let recipients: [AgeRecipient]
 
-  /// - Parameter recipients: who can read it; nobody for one that everybody can.
+  /// Creates a writer.
+  /// - Parameter recipients: the recipients who can decrypt the backup; empty for an unencrypted backup.
   public init(_ sources: [Source], for recipients: [AgeRecipient]) {
     (self.sources, self.recipients) = (sources, recipients)
   }
 
-  /// What the manifest says of the files. Reads them once. Throws `SystemError`.
+  /// Returns the manifest's entries for the files. Reads each file once. Throws `SystemError`.
   ///
-  /// - Parameter read: told how many bytes were read each time; what it throws ends this.
+  /// - Parameter read: called with the number of bytes after each read; its errors end the call.
   public func files(_ read: (Int) throws -> Void = { _ in }) throws -> [BackupManifest.File] {
     try sources.map { source in
       var hash = SHA256()
@@ -46,12 +47,12 @@ public struct BackupWriter {
     }
   }
 
-  /// Writes all of it. Throws `AgeError`, `SystemError`, and what the closures do.
+  /// Writes the backup. Throws `AgeError`, `SystemError`, and the errors of the closures.
   ///
   /// - Parameters:
-  ///   - manifest: with ``files(_:)`` of these.
-  ///   - read: told how many bytes were read each time; what it throws ends this.
-  ///   - write: takes the next bytes of the backup.
+  ///   - manifest: the manifest, with the ``files(_:)`` of this writer.
+  ///   - read: called with the number of bytes after each read; its errors end the call.
+  ///   - write: writes the next bytes of the backup.
   public func run(
     _ manifest: BackupManifest, _ read: (Int) throws -> Void = { _ in }, write: ([UInt8]) throws -> Void
   ) throws {
@@ -89,21 +90,21 @@ public struct BackupWriter {
   }
 }
 
-/// A regular file, read from its beginning to its end.
+/// A file that is read sequentially from its beginning to its end.
 final class FileBytes {
   private let descriptor: Int32
   private let path: String
 
   init(_ path: String) throws(SystemError) {
     self.path = path
-    // Without O_NONBLOCK a FIFO in the file's place would block for ever.
+    // Without O_NONBLOCK, opening a FIFO would block forever.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw SystemError("open", path) }
   }
 
   deinit { close(descriptor) }
 
-  /// At most so many of the next bytes; none at the end.
+  /// Returns the next bytes, at most `count`; an empty array at the end.
   func read(_ count: Int) throws(SystemError) -> [UInt8] {
     while true {
       var result = 0

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// A call into libcrypto failed. It should not happen; the reason is OpenSSL's own.
+/// A failed call of libcrypto, which should not happen. The reason is OpenSSL's own.
 public struct OpenSSLError: Error, Hashable, Sendable {
-  /// The operation and, where there is one, the newest entry of OpenSSL's error queue.
+  /// The operation and, if available, the earliest entry of OpenSSL's error queue.
   public let reason: String
 
-  /// Takes and clears this thread's error queue, so make it directly after the call.
+  /// Creates an error from this thread's error queue and clears it. Call it directly after the failed call.
   package init(_ operation: String) {
     let code = ERR_get_error()
     ERR_clear_error()

@@ -1,11 +1,13 @@
 import Foundation
 import HealthModel
 
-/// Somewhere on the network or on disk that takes a record: it says what it can do and delivers one batch. Everything else
-/// (position, retries, pauses, dead letters, audit) is the ``Courier``'s, the same for all.
+/// A place on the network or on disk that a health record is delivered to. A destination describes itself and
+/// delivers one batch at a time. The ``Courier`` does the rest for all kinds: position, retries, pauses, dead
+/// letters, audit.
 ///
-/// A batch may come again, after a crash or a lost acknowledgement, under the same ``DeliveryKey``: what is delivered twice
-/// must be there once. Samples have UUIDs to tell them by; a destination that keeps none remembers the key.
+/// A batch may be delivered again after a crash or a lost acknowledgement, under the same ``DeliveryKey``. Its
+/// samples must then be stored only once. Samples have UUIDs; a destination that doesn't store the UUIDs must
+/// remember the key.
 ///
 /// ```swift
 /// struct Printer: Destination {
@@ -28,105 +30,108 @@ import HealthModel
 /// }
 /// ```
 ///
-/// A destination of statistics takes from a batch which days have changed, and asks ``DestinationEnvironment/record`` for
-/// what they are now. Not for files that hold all samples at once: those are exports.
+/// A destination that publishes statistics reads only the changed days from a batch, and queries their current values
+/// from ``DestinationEnvironment/record``. A file that holds all samples at once is an export, not a destination.
 public protocol Destination: Sendable {
-  /// What destinations like this one are called, what they do and which settings they have.
+  /// The name, purpose and settings of this kind of destination.
   static var description: DestinationDescription { get }
-  /// The same as long as it lives; settings may decide them.
+  /// The limits and features of this destination. They may depend on its settings and never change afterwards.
   var capabilities: DestinationCapabilities { get }
 
-  /// Finds out whether settings make sense by themselves: looks at nothing else, neither secrets nor files, so that a settings
-  /// file says the same wherever it is read. The settings have keys of ``description``, each of its type. By default, they do.
+  /// Checks the settings by themselves. Reads neither secrets nor files, so that the result for a settings file is
+  /// the same on every machine. All keys are keys of ``description``, each with a value of its type. The default
+  /// implementation accepts everything.
   ///
-  /// What is missing comes last: a person who adds a destination is asked for secrets once the rest makes sense.
+  /// Check for missing settings last: a person who adds a destination is asked for secrets once the rest is valid.
   ///
-  /// - Throws: ``SettingsError``, as ``init(_:in:)`` does of the same settings.
+  /// - Throws: ``SettingsError``, the same as ``init(_:in:)`` for the same settings.
   static func validate(_ settings: DestinationSettings) throws(SettingsError)
 
-  /// Opens no connection. The settings have all keys that ``description`` requires, each of its type.
+  /// Creates a destination without opening a connection. The settings have all required keys of ``description``.
   ///
-  /// - Throws: ``SettingsError`` where they make no sense together, or a secret cannot be read.
+  /// - Throws: ``SettingsError`` if the settings contradict each other or a secret cannot be read.
   init(_ settings: DestinationSettings, in environment: DestinationEnvironment) throws(SettingsError)
 
-  /// Finds out whether it can be delivered to: writes a probe there and takes it away again, so that a right to read is not
-  /// mistaken for a right to write.
+  /// Checks that the destination accepts deliveries: writes a probe and removes it again, so that permission to read
+  /// is not mistaken for permission to write.
   ///
-  /// - Throws: ``DeliveryError``, whose reason says in a sentence what is wrong.
+  /// - Throws: ``DeliveryError``, whose reason explains the problem in a sentence.
   func check() async throws
 
-  /// Delivers all of a batch, deletions before additions, and returns once the other side has it for good. Ends when its
-  /// task is cancelled, as it is after ``DestinationCapabilities/deadline``.
+  /// Delivers a whole batch, deletions before additions, and returns once the other side has stored it permanently.
+  /// Stops when its task is cancelled, which happens after ``DestinationCapabilities/deadline``.
   ///
-  /// - Throws: ``DeliveryError``, or what ``DeliveryBatch/additions()`` throws; any other error counts as
-  ///   ``DeliveryError/temporary(reason:retryAfter:)``. What was delivered before it threw comes again.
+  /// - Throws: ``DeliveryError``, or an error of ``DeliveryBatch/additions()``; any other error counts as
+  ///   ``DeliveryError/temporary(reason:retryAfter:)``. After an error the whole batch is delivered again.
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery
 
-  /// Trusts nothing any more that it remembers of what was delivered: everything, or everything that starts at a time or
-  /// later, is about to be delivered again to a place that may have lost it. Nothing by default, for kinds that remember
-  /// nothing.
+  /// Discards what the destination remembers of earlier deliveries, because the place may have lost data and
+  /// everything, or everything that starts at `start` or later, is about to be delivered again. The default
+  /// implementation does nothing, for kinds that remember nothing.
   ///
-  /// - Throws: `SystemError` where what it remembers cannot be changed.
+  /// - Throws: `SystemError` if the saved state cannot be changed.
   func forget(from start: Timestamp?) async throws
 
-  /// Takes away the events of days that are none any more: the home zone is another one, and everything is about to be
-  /// delivered again. Nothing by default; asked of kinds whose days are ``DestinationCapabilities/Days/named``.
+  /// Deletes daily events that match no day of the new home time zone. Called before a full redelivery, only if
+  /// ``DestinationCapabilities/days`` is ``DestinationCapabilities/Days/named``.
   ///
   /// - Throws: ``DeliveryError``.
   func withdrawDays() async throws
 
-  /// Compares the place with what it was given, at a cost that does not grow with the history, and gives it nothing. Asked before
-  /// news is delivered, and every ``DestinationCapabilities/examinationInterval`` while a delivery goes on, never beside
-  /// ``deliver(_:key:)``. ``PlaceExamination/intact`` by default, for kinds that cannot be asked.
+  /// Checks whether the place still has what was delivered, without writing, at a cost that doesn't grow with the
+  /// history. Called before changes are delivered, and every ``DestinationCapabilities/examinationInterval`` during a
+  /// long delivery, but never concurrently with ``deliver(_:key:)``. The default implementation returns
+  /// ``PlaceExamination/intact``, for kinds that cannot tell.
   ///
-  /// - Throws: ``DeliveryError``. A place that cannot be reached is asked again.
+  /// - Throws: ``DeliveryError``. A place that cannot be reached is examined again later.
   func examine() async throws -> PlaceExamination
 
-  /// Gives back what ``examine()`` has found missing or stale. Nothing by default.
+  /// Restores what ``examine()`` found missing or stale. The default implementation does nothing.
   ///
   /// - Throws: ``DeliveryError``.
   func mend() async throws
 
-  /// Leaves word at the place that it has everything up to this delivery, for ``examine()`` to find. Called when nothing more
-  /// waits to be delivered. Nothing by default.
+  /// Leaves a mark at the place that everything up to this delivery has arrived, for ``examine()`` to find. Called
+  /// when no more changes are waiting. The default implementation does nothing.
   ///
-  /// - Throws: ``DeliveryError``, which is passed over.
+  /// - Throws: ``DeliveryError``, which the caller ignores.
   func confirm(_ key: DeliveryKey) async throws
 
-  /// Takes away what hpeer has put there of this record. By default, delivers a record without samples that starts over.
+  /// Deletes what hpeer has stored at the place for this record. By default, delivers an empty batch that starts
+  /// over.
   ///
   /// - Throws: ``DeliveryError``.
   func purge() async throws
 
-  /// Ends connections that are open, when nothing more is to be delivered. Nothing by default.
+  /// Closes open connections after the last delivery. The default implementation does nothing.
   func close() async
 }
 
 extension Destination {
-  /// What ``description`` says of each setting is all.
+  /// Accepts all settings: the checks declared in ``description`` are enough.
   public static func validate(_ settings: DestinationSettings) throws(SettingsError) {}
 
-  /// Remembers nothing.
+  /// Does nothing, for kinds that remember nothing.
   public func forget(from start: Timestamp?) async throws {}
 
-  /// Has none.
+  /// Does nothing, for kinds without daily events.
   public func withdrawDays() async throws {}
 
-  /// Cannot tell.
+  /// Returns ``PlaceExamination/intact``, for kinds that cannot tell.
   public func examine() async throws -> PlaceExamination { .intact }
 
-  /// Has nothing to give back.
+  /// Does nothing, for kinds with nothing to restore.
   public func mend() async throws {}
 
-  /// Keeps no word of it.
+  /// Does nothing, for kinds that leave no mark.
   public func confirm(_ key: DeliveryKey) async throws {}
 
-  /// Delivers a record without samples.
+  /// Delivers an empty batch that starts over.
   public func purge() async throws {
     _ = try await deliver(.empty(startsOver: true), key: .purging)
   }
 
-  /// Has nothing to end.
+  /// Does nothing, for kinds without connections.
   public func close() async {}
 }
 
@@ -135,39 +140,44 @@ public struct DestinationKind: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
 
   public init(rawValue: String) { self.rawValue = rawValue }
-  /// `DestinationKind("mqtt")`. Lower-case ASCII, stable for ever: positions and logs have it. Not checked.
+  /// Creates a kind without checking the name: `DestinationKind("mqtt")`. A name is lower-case ASCII and must never
+  /// change, because positions and logs contain it.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What a kind of destination says of itself: to whoever lists, adds or checks one, and to the documentation.
+/// The description of a kind of destination, for people who list, add or check destinations, and for the
+/// documentation.
 public struct DestinationDescription: Sendable {
-  /// What becomes of a batch that is delivered twice.
+  /// The effect of delivering the same batch twice.
   public enum Repetition: String, Sendable {
-    /// The same once more: a state, a file, a PUT of the same name.
+    /// The second delivery changes nothing: it sets a state, replaces a file or repeats a PUT of the same name.
     case idempotent
-    /// The other side knows the key of a batch, or of a sample, and passes over what it has.
+    /// The other side recognizes the key of a batch or a sample and skips what it already has.
     case byKey
-    /// Rarely, after a lost answer, something is there twice.
+    /// A rare duplicate is possible after a lost answer.
     case atLeastOnce
   }
 
-  /// What a settings file says in `kind`.
+  /// The value of `kind` in a settings file.
   public let kind: DestinationKind
-  /// A sentence.
+  /// A sentence that tells what this kind does.
   public let summary: String
-  /// Shown to whoever lists or adds one.
+  /// The effect of a repeated delivery, shown to people who list or add destinations.
   public let repetition: Repetition
-  /// Its own settings, in the order in which a person is asked, secrets last; those that all kinds have are not among them.
+  /// The settings of this kind, in the order in which a person is asked for them, secrets last. Settings that all
+  /// kinds have (``CommonSettings``) are not included.
   public let fields: [SettingField]
-  /// Whether it passes on whatever samples it is given, so that these may be the numbers of hours or days, and in other units
-  /// (``DeliveryShape``); others make numbers of their own.
+  /// Whether this kind passes on any samples, which may then be hourly or daily statistics and in other units
+  /// (``DeliveryShape``). Other kinds compute their own numbers.
   public let passesSamplesOn: Bool
-  /// Whether people look at its numbers, which may be in the units that they want (``RecordReader/units``).
+  /// Whether this kind displays numbers to people, who may choose the units (``RecordReader/units``).
   public let showsNumbers: Bool
 
+  /// Creates a description.
+  ///
   /// - Parameters:
   ///   - summary: a sentence.
-  ///   - fields: without those of ``CommonSettings``.
+  ///   - fields: without the settings in ``CommonSettings``.
   public init(
     _ kind: DestinationKind, _ summary: String, repetition: Repetition, passesSamplesOn: Bool = false,
     showsNumbers: Bool = false, fields: [SettingField]
@@ -181,35 +191,37 @@ public struct DestinationDescription: Sendable {
   }
 }
 
-/// What a destination can take.
+/// The limits and features of a destination.
 public struct DestinationCapabilities: Hashable, Sendable {
-  /// Which numbers and events of days it makes by itself, so that it must be told again when the home zone is another.
+  /// The daily values that a destination computes itself, and that change with the home time zone.
   public enum Days: Hashable, Sendable {
-    /// None.
+    /// No daily values.
     case none
     /// Totals of today, and the last night's sleep.
     case current
-    /// All of them, beginning anew.
+    /// Values of every day, delivered again from the start.
     case all
-    /// All of them, under names of their own among what has nothing to do with days: only what the days of the new zone have
-    /// not goes (``Destination/withdrawDays()``).
+    /// Values of every day, stored under names of their own beside unrelated data. Only days that don't exist in the
+    /// new time zone are deleted (``Destination/withdrawDays()``).
     case named
   }
 
-  /// The most samples and tombstones of one batch; at least 1.
+  /// The maximum number of samples and tombstones in one batch; at least 1.
   public var maximumChanges: Int
-  /// Whether it can delete. Otherwise batches have no deletions.
+  /// Whether the destination can delete samples. Otherwise batches contain no deletions.
   public var deletes: Bool
-  /// How long one delivery may take before it counts as failed.
+  /// The time limit for one delivery, after which it counts as failed.
   public var deadline: Duration
-  /// Which numbers and events of days it makes.
+  /// The daily values that the destination computes.
   public var days: Days
-  /// How often a place is examined while a delivery goes on (``Destination/examine()``).
+  /// The interval between two calls of ``Destination/examine()`` during a long delivery.
   public var examinationInterval: Duration
-  /// Whether ``Destination/purge()`` takes away what was put there.
+  /// Whether ``Destination/purge()`` deletes what was delivered.
   public var purges: Bool
 
-  /// - Parameter maximumChanges: less than 1 counts as 1.
+  /// Creates capabilities.
+  ///
+  /// - Parameter maximumChanges: a value below 1 counts as 1.
   public init(
     maximumChanges: Int = 1_000, deletes: Bool = true, deadline: Duration = .seconds(60), days: Days = .none,
     examinationInterval: Duration = .seconds(3_600), purges: Bool = false
@@ -223,48 +235,51 @@ public struct DestinationCapabilities: Hashable, Sendable {
   }
 }
 
-/// Names a batch: the same batch, delivered again, has the same key, and no other has. It may lack then what was deleted
-/// meanwhile.
+/// The idempotency key of a batch: a batch that is delivered again has the same key, and no other batch has it. The
+/// repeated batch may lack samples that were deleted in the meantime.
 public struct DeliveryKey: Hashable, Sendable, CustomStringConvertible {
-  /// ASCII, at most 128 characters without spaces: fit for a header such as `Idempotency-Key`, or a file name.
+  /// The key as text: at most 128 ASCII characters, no spaces. Fits a header such as `Idempotency-Key`, and a file
+  /// name.
   public let description: String
 
-  /// A new one, of a delivery that is of no page of a record.
+  /// A new unique key for a delivery that purges, which belongs to no page of a record.
   static var purging: DeliveryKey { DeliveryKey(description: "purge-\(UUID().uuidString.lowercased())") }
 }
 
-/// What the other side has taken.
+/// The result of a successful delivery.
 public struct Delivery: Hashable, Sendable {
-  /// Samples that it will never take, such as of a type that it does not know; it has all others.
+  /// The samples that the other side will never accept, for example of an unknown type. It has accepted all others.
   public var refused: [RefusedSample]
 
-  /// Everything was taken, but for what is named.
+  /// Creates the result of a delivery in which everything except `refused` was accepted.
   public init(refused: [RefusedSample] = []) { self.refused = refused }
 }
 
-/// A sample that a destination refuses for good. Holds no value of it.
+/// A sample that a destination refuses permanently, without the sample's value.
 public struct RefusedSample: Hashable, Sendable {
-  /// Of an addition or of a deletion.
+  /// The reference of the sample that was to be added or deleted.
   public var sample: SampleReference
-  /// For a person: what the other side said.
+  /// The other side's explanation, for a person.
   public var reason: String
 
-  /// - Parameter reason: a sentence's part, without values.
+  /// Creates a refusal.
+  ///
+  /// - Parameter reason: part of a sentence, without health values.
   public init(_ sample: SampleReference, reason: String) {
     self.sample = sample
     self.reason = reason
   }
 }
 
-/// Why a batch was not delivered.
+/// The reason why a batch was not delivered.
 public enum DeliveryError: Error, Hashable, Sendable {
-  /// It may succeed later: no connection, a server that is busy.
+  /// A failure that may succeed later: no connection, or a busy server.
   ///
-  /// - Parameter retryAfter: the least time to wait, as an HTTP `Retry-After` says (RFC 9110, section 10.2.3).
+  /// - Parameter retryAfter: the minimum time to wait, from an HTTP `Retry-After` header (RFC 9110, section 10.2.3).
   case temporary(reason: String, retryAfter: Duration? = nil)
-  /// The other side refuses something in this batch for good, and does not say which sample.
+  /// A permanent refusal of something in this batch; the other side doesn't tell which sample.
   case refused(reason: String)
-  /// Nothing will be taken before a person has changed something: a wrong password, a bucket that is not there.
+  /// A condition that a person must change before anything is accepted: a wrong password, a missing bucket.
   case unusable(reason: String)
 }
 

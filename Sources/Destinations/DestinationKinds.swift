@@ -1,4 +1,4 @@
-/// All kinds of destinations: to add one is a folder beside this file and a line here.
+/// The list of all kinds of destinations. To add a kind, add a folder beside this file and a line here.
 public enum DestinationKinds {
   public static let all: [any Destination.Type] = [
     CalDAVDestination.self,
@@ -13,7 +13,7 @@ public enum DestinationKinds {
     WebhookDestination.self,
   ]
 
-  /// The kind of this name; `nil` where there is none.
+  /// Returns the kind with this name, or `nil` if there is none.
   public static func named(_ name: String) -> (any Destination.Type)? {
     all.first { $0.description.kind.rawValue == name }
   }

@@ -1,16 +1,16 @@
 import OperatingSystem
 
-/// Something that is written to a place to find out whether it takes it.
+/// A probe that is written to a place and removed again to find out whether the place accepts deliveries.
 enum DestinationProbe {
-  /// How long it is tried to take away what an attempt that failed may have left.
+  /// The time limit for removing what a failed attempt may have left.
   private static let patience = Duration.seconds(5)
 
-  /// Writes it and takes it away, whatever comes of that.
+  /// Writes the probe, examines it and removes it; also removes it after a failure.
   ///
   /// - Parameters:
-  ///   - examine: looks at what was written.
-  ///   - remove: does nothing where there is nothing.
-  /// - Throws: what went wrong first, which is what a person must know.
+  ///   - examine: checks what was written.
+  ///   - remove: does nothing if there is no probe.
+  /// - Throws: the first error, which is the one that a person needs to know.
   static func run(
     write: () async throws -> Void, examine: () async throws -> Void = {},
     remove: @escaping @Sendable () async throws -> Void
@@ -18,7 +18,7 @@ enum DestinationProbe {
     do {
       try await write()
     } catch {
-      // It may be there, and the answer lost.
+      // The probe may have been written although the answer was lost.
       if !isRefusal(error) { await removeWhatIsLeft(remove) }
       throw error
     }
@@ -36,7 +36,7 @@ enum DestinationProbe {
     }
   }
 
-  /// Whether the place has said no, and would say so again.
+  /// Returns whether the place has refused, and would refuse again.
   private static func isRefusal(_ error: any Error) -> Bool {
     switch error as? DeliveryError {
     case .refused, .unusable: true

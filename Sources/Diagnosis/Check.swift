@@ -1,13 +1,14 @@
-/// One thing that usually goes wrong, and how to find out whether it did.
+/// A diagnostic check for a common problem.
 protocol Check: Sendable {
-  /// What is looked at, for a person, when the look takes too long.
+  /// The name of what is checked, for the message that the check took too long.
   var title: String { get }
-  /// The beginning of the ids of its findings.
+  /// The prefix of the ids of its findings.
   var id: String { get }
-  /// Maximum time that the check may take.
+  /// The time limit of the check.
   var limit: Duration { get }
 
-  /// Empty only where there is nothing to be looked at. Writes nothing, and does not block the caller's thread.
+  /// Runs the check. The result is only empty if there is nothing to check. Writes nothing and does not block the
+  /// caller's thread.
   func findings() async -> [Finding]
 }
 

@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// Checks what usually goes wrong between machines on a home network, and knows the remedies.
+/// A diagnosis of common problems between machines on a home network, with remedies.
 ///
 /// ```swift
 /// let subject = Subject(home: "/home/casey/.local/share/hpeer", socketPath: "/run/user/1000/hpeer.sock", port: 8737)
@@ -8,13 +8,13 @@ import OperatingSystem
 /// for finding in findings where finding.severity != .ok { print(finding.text, finding.remedy ?? "") }
 /// ```
 ///
-/// Looking changes nothing: no file is made, migrated or locked, and no port is opened that others listen on. Paired
-/// machines that are tried write it into their audit logs.
+/// The examination changes nothing: no file is created, migrated or locked, and no port is opened that other programs
+/// listen on. Paired machines that are contacted record this in their audit logs.
 public struct Doctor: Sendable {
   private let checks: [any Check]
   private let clock: any Clock<Duration>
 
-  /// Looks at nothing yet.
+  /// Creates a diagnosis. Nothing is examined yet.
   public init(_ subject: Subject) {
     let machine = Machine.real
     self.init(checks: [
@@ -27,14 +27,15 @@ public struct Doctor: Sendable {
     ])
   }
 
-  /// - Parameter clock: by which a check takes too long.
+  /// Creates a diagnosis with given checks.
+  /// - Parameter clock: the clock for the time limits of the checks.
   init(checks: [any Check], clock: any Clock<Duration> = ContinuousClock()) {
     self.checks = checks
     self.clock = clock
   }
 
-  /// What all checks found, in the order of the checks. They run at the same time; one that takes too long is left
-  /// alone, and a finding says so.
+  /// Runs all checks concurrently and returns their findings, in the order of the checks. A check that exceeds its
+  /// time limit is abandoned, and a finding says so.
   public func examine() async -> [Finding] {
     await withTaskGroup(of: (Int, [Finding]).self) { group in
       for (index, check) in checks.enumerated() {
@@ -58,9 +59,9 @@ public struct Doctor: Sendable {
 }
 
 extension [Finding] {
-  /// Whether nothing stands in the way.
+  /// Whether no finding is blocking.
   public var areHealthy: Bool { !contains { $0.severity == .blocking } }
-  /// The names of the paired machines that were tried and not reached, whether or not that stands in the way.
+  /// The names of the paired machines that were contacted and not reached, whatever the severity.
   public var unreachedPeers: [String] {
     filter { ContactCheck.unreached.contains($0.id) }.compactMap(\.peer)
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How things are done on this distribution: for commands that can be copied as they stand.
+/// The commands of this distribution, ready to copy.
 struct Platform: Sendable {
-  /// systemd is what started this machine.
+  /// Whether this machine was booted with systemd.
   let hasSystemd: Bool
   private let families: Set<String>
 
@@ -23,7 +23,7 @@ struct Platform: Sendable {
     return "sudo apt install avahi-daemon"
   }
 
-  /// The command that starts services.
+  /// Returns the command that starts services.
   func start(_ services: String..., otherwise command: String) -> String {
     hasSystemd ? "sudo systemctl start \(services.joined(separator: " "))" : "no systemd runs here: \(command)"
   }

@@ -3,30 +3,31 @@ import HealthModel
 import OperatingSystem
 import PeerProtocol
 
-/// What is to be examined: one user's hpeer on this machine.
+/// The subject of an examination: one user's hpeer on this machine.
 public struct Subject: Sendable {
-  /// Where everything lives, an absolute path. Need not exist.
+  /// The home directory, an absolute path. Need not exist.
   public var home: String
   /// The Unix socket of a running server.
   public var socketPath: String
-  /// The TCP port that a server listens on, or would.
+  /// The TCP port of the server, running or not.
   public var port: UInt16
-  /// Whether the person named the port, which says that this machine serves.
+  /// Whether the user specified the port, which implies that this machine is a server.
   public var isPortChosen: Bool
   /// Whether to read the whole store.
   public var checksStore: Bool
-  /// The paired machine that is to be reached; `nil` for all of them, which may as well be off.
+  /// The paired machine that must be reachable; `nil` to try all of them, some of which may be switched off.
   public var peer: PeerID?
-  /// The command that examines the same as root.
+  /// The command that runs the same examination as root.
   public var rootCommand: String
-  /// What a machine may read, in words; the second says that it is numbers of whole days only.
+  /// Returns the description of a scope. The second argument says whether it is limited to daily values.
   public var scopeWords: @Sendable (SampleFilter, _ onlyDaily: Bool) -> String = { scope, onlyDaily in
     scope == .everything && !onlyDaily ? "everything" : "a part of the record"
   }
-  /// When the examination takes place, for what depends on the time: certificates, tokens, clocks.
+  /// The time of the examination, used for certificates, tokens and clocks.
   public var now: Date
 
-  /// - Parameter checksStore: reading a large store takes minutes.
+  /// Creates a subject.
+  /// - Parameter checksStore: whether to read the whole store, which takes minutes for a large one.
   public init(
     home: String, socketPath: String, port: UInt16, isPortChosen: Bool = false, checksStore: Bool = false,
     peer: PeerID? = nil, rootCommand: String = "sudo hpeer doctor", now: Date = Date()
@@ -43,7 +44,7 @@ public struct Subject: Sendable {
 
   var homeURL: URL { URL(fileURLWithPath: home, isDirectory: true) }
 
-  /// A machine that has only looked for others and never served: nobody needs to reach it.
+  /// Whether this machine has only been a client and never a server, so that no other machine needs to reach it.
   var onlyPulls: Bool {
     !isPortChosen && FileStatus(home + "/peers.sqlite") != nil && FileStatus(home + "/serve.lock") == nil
   }

@@ -1,7 +1,8 @@
 import Foundation
 import HealthModel
 
-/// What samples of one type are in an external store: a row, a document, an entry. Written by whoever connects the store.
+/// An object in an external store that represents a sample of one type: a row, a document, an entry. The program that
+/// connects the store conforms to this protocol.
 ///
 /// ```swift
 /// struct HeartRateRow: ExternalObject {
@@ -25,27 +26,32 @@ import HealthModel
 /// }
 /// ```
 public protocol ExternalObject: Sendable {
-  /// Of the sample: objects with the same one are the same.
+  /// The UUID of the sample. Objects with equal UUIDs are the same object.
   var uuid: UUID { get }
 
-  /// The type of samples that these objects are of; `nil` for none, which no manager takes.
+  /// Returns the type of samples that these objects represent. A manager does not accept object types that return
+  /// `nil`.
   static func healthKitObjectType() -> SampleType?
 
-  /// The object of a sample; `nil` to leave it out.
+  /// Returns the object of a sample, or `nil` to leave it out.
   static func externalObject(object: Sample, converter: (any ExternalObjectConverter)?) throws -> Self?
 
-  /// What the object of a deleted sample is known by; `nil` to leave it as it is. Nothing is known any more of the sample but
-  /// its reference.
+  /// Returns an object that identifies the object of a deleted sample, or `nil` to leave that unchanged. Only the
+  /// sample's reference is still known.
   static func externalObject(deletedObject: Tombstone, converter: (any ExternalObjectConverter)?) throws -> Self?
 
-  /// Has an object that the external store has say what the sample says.
+  /// Updates an existing object of the external store with the content of the sample.
   mutating func update(with object: Sample) throws
 }
 
-/// Makes something else of samples, such as FHIR resources, for objects that hold it.
+/// A converter of samples to another form, such as FHIR resources, for objects that contain it.
 public protocol ExternalObjectConverter: Sendable {
-  /// Throws ``ExternalStoreError/notSupported`` where it makes no such thing of such a sample.
+  /// Returns the converted sample.
+  ///
+  /// - Throws: ``ExternalStoreError/notSupported`` if it does not support such a sample or result.
   func convert<Result>(object: Sample) throws -> Result
-  /// Likewise.
+  /// Returns the converted deletion.
+  ///
+  /// - Throws: ``ExternalStoreError/notSupported`` if it does not support such a deletion or result.
   func convert<Result>(deletedObject: Tombstone) throws -> Result
 }

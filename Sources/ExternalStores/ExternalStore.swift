@@ -1,58 +1,58 @@
 import Foundation
 
-/// A store of another program that is kept in step with a record: a database, a server, a file. The program that connects
-/// it conforms to this.
+/// A store of another program that is kept in sync with a record: a database, a server, a file. The program that
+/// connects it conforms to this protocol.
 ///
-/// A batch comes again when one of these functions has thrown, or the process ended in between. What it has then is
-/// found with
-/// ``fetchObjects(with:)`` and updated, so that nothing is there twice.
+/// A batch is delivered again if one of these functions throws or the process ends in between. Objects that already
+/// exist are then found with ``fetchObjects(with:)`` and updated, so there are no duplicates.
 public protocol ExternalStore: Sendable {
-  /// Names the store's positions in the record, for ever. Two stores have two names.
+  /// The permanent name of the store's positions in the record. Each store needs a different name.
   var name: String { get }
 
-  /// Of these objects those that the store has, as it has them.
+  /// Returns the existing objects in the store that correspond to the given ones, as they are in the store.
   func fetchObjects(with objects: [any ExternalObject]) async throws -> [any ExternalObject]
 
-  /// Adds objects that the store has not.
+  /// Adds objects that do not exist in the store.
   func add(objects: [any ExternalObject]) async throws
 
-  /// Replaces objects that the store has.
+  /// Replaces objects that exist in the store.
   func update(objects: [any ExternalObject]) async throws
 
-  /// Deletes objects that the store has.
+  /// Deletes objects that exist in the store.
   func delete(deletedObjects: [any ExternalObject]) async throws
 
-  /// Forgets all objects of a type: the record is another than before, and all that it has follows.
+  /// Removes all objects of a type because the record has been replaced, for example by restoring an earlier copy of
+  /// its file. The entire record is delivered afterwards.
   ///
-  /// It is, when a copy of its file was put back. To be seen, that needs a receipt (``keepReceipt(_:of:)``). By default
-  /// nothing is forgotten: what follows is updated, and what only the other record had stays.
+  /// Detecting this requires a receipt (``keepReceipt(_:of:)``). The default implementation removes nothing: objects
+  /// that are delivered again are updated, and objects that only the previous record had stay.
   func forgetObjects(of type: any ExternalObject.Type) async throws
 
-  /// What ``keepReceipt(_:of:)`` was given last for this type; `nil` where it keeps none.
+  /// Returns the data last given to ``keepReceipt(_:of:)`` for this type, or `nil` if the store keeps none.
   func receipt(of type: any ExternalObject.Type) async throws -> Data?
 
-  /// Keeps some hundred bytes beside the objects, after each batch: what the record and the external store are held
-  /// against each other by, when one of them was put back from a copy. By default nothing is kept, and a record that
-  /// was put back goes on from where its copy was.
+  /// Stores a receipt of some hundred bytes beside the objects, after each batch. It allows the record and the
+  /// external store to be compared after either was restored from a copy. The default implementation stores nothing,
+  /// and a restored record continues from the position in its copy.
   func keepReceipt(_ receipt: Data, of type: any ExternalObject.Type) async throws
 }
 
 extension ExternalStore {
-  /// Forgets nothing.
+  /// Does nothing.
   public func forgetObjects(of type: any ExternalObject.Type) async throws {}
-  /// None.
+  /// Returns `nil`.
   public func receipt(of type: any ExternalObject.Type) async throws -> Data? { nil }
-  /// Keeps nothing.
+  /// Does nothing.
   public func keepReceipt(_ receipt: Data, of type: any ExternalObject.Type) async throws {}
 }
 
-/// Why something was not passed on.
+/// The reason why changes were not delivered.
 public enum ExternalStoreError: Error, Hashable, Sendable {
-  /// A converter does not know this kind of sample.
+  /// The converter does not support this kind of sample.
   case notSupported
-  /// The delegate has said that it shall not be.
+  /// The delegate did not allow the execution.
   case operationCancelled
-  /// An ``ExternalObject`` names no type of samples.
+  /// An ``ExternalObject`` type names no sample type.
   case noSpecifiedTypes
 }
 

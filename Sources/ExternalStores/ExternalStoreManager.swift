@@ -1,7 +1,7 @@
 import HealthModel
 import HealthStore
 
-/// Keeps external stores in step with a record: an observer for each type of objects and each store.
+/// A manager that keeps external stores in sync with a record, with an observer for each object type and store.
 ///
 /// ```swift
 /// func keepInStep(_ record: HealthStore, _ type: any ExternalObject.Type, in database: some ExternalStore) async throws {
@@ -11,7 +11,7 @@ import HealthStore
 /// }
 /// ```
 public actor ExternalStoreManager {
-  /// In the order in which they were added.
+  /// The observers in the order in which they were added.
   public private(set) var allObservers: [QueryObserver] = []
 
   private let store: HealthStore
@@ -20,10 +20,12 @@ public actor ExternalStoreManager {
   private let clock: any Clock<Duration>
   private var observation: Task<Void, any Error>?
 
+  /// Creates a manager.
+  ///
   /// - Parameters:
   ///   - store: the record.
-  ///   - converter: that object types are handed; one for all.
-  ///   - observerDelegate: of all observers.
+  ///   - converter: the converter passed to all object types.
+  ///   - observerDelegate: the delegate of all observers.
   public init(
     store: HealthStore, converter: (any ExternalObjectConverter)? = nil,
     observerDelegate: (any QueryObserverDelegate)? = nil, clock: any Clock<Duration> = ContinuousClock()
@@ -34,7 +36,7 @@ public actor ExternalStoreManager {
     self.clock = clock
   }
 
-  /// Adds an observer for each type that this store has none for yet.
+  /// Adds an observer for each type that has none for this store yet.
   ///
   /// - Throws: ``ExternalStoreError/noSpecifiedTypes``, and adds none.
   public func addObjectTypes(
@@ -46,7 +48,7 @@ public actor ExternalStoreManager {
       })
   }
 
-  /// The same for synchronizers of one's own.
+  /// Adds an observer for each custom synchronizer whose type and store have none yet.
   ///
   /// - Parameter queryPredicate: see ``QueryObserver/queryPredicate``.
   public func addSynchronizers(
@@ -61,9 +63,9 @@ public actor ExternalStoreManager {
     allObservers = added
   }
 
-  /// Observes for all, until the task is cancelled. Observers that are added later are not among them.
+  /// Runs all observers until the task is cancelled. Observers that are added later are not included.
   ///
-  /// - Throws: `StoreError` where the record cannot be read.
+  /// - Throws: `StoreError` if the record cannot be read.
   public func observe() async throws {
     let observers = allObservers
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -72,7 +74,7 @@ public actor ExternalStoreManager {
     }
   }
 
-  /// Passes on what is new, of all types at once. Throws the first error once all have ended.
+  /// Delivers pending changes of all observers concurrently. Throws the first error after all have finished.
   public func execute() async throws {
     let observers = allObservers
     let errors = await withTaskGroup(of: (any Error)?.self) { group in
@@ -91,14 +93,15 @@ public actor ExternalStoreManager {
     if let error = errors.first { throw error }
   }
 
-  /// Observes until ``stopObserving()``, for programs that have no task to do it in (``observe()``).
+  /// Starts observing in the background until ``stopObserving()`` is called. In an existing task, use ``observe()``.
   public func startObserving() {
     if observation == nil { observation = Task { try await observe() } }
   }
 
-  /// Ends what ``startObserving()`` began, and returns when nothing is passed on any more. Positions stay.
+  /// Stops the observation that ``startObserving()`` began, and returns when nothing is being delivered any more.
+  /// Positions are kept.
   ///
-  /// - Throws: what ended it before, if anything did.
+  /// - Throws: the error that ended the observation earlier, if any.
   public func stopObserving() async throws {
     guard let observation else { return }
     self.observation = nil
@@ -108,7 +111,9 @@ public actor ExternalStoreManager {
     } catch is CancellationError {}
   }
 
-  /// The names of those who have recorded samples of the type that is followed. Throws `StoreError`.
+  /// Returns the names of the sources that have recorded samples of the observed type.
+  ///
+  /// - Throws: `StoreError`.
   public func sources(for observer: QueryObserver) async throws -> Set<String> {
     let type = observer.healthKitObjectType
     return try await store.samples.numbers { reader in Set(try reader.sources(of: type).map(\.source.name)) }

@@ -1,25 +1,27 @@
 import Foundation
 import HealthModel
 
-/// Passes a batch of changes of one type on to one external store: deletions first, then what is new, then what has changed.
+/// A type that delivers a batch of changes of one sample type to an external store: first deletions, then additions,
+/// then updates.
 ///
-/// ``TypeSynchronizer`` is the one that managers make. Another one may do more before and after
-/// (``willSynchronize(objects:deletedObjects:)``, ``willFinishSynchronizing(after:)``), or all of it otherwise.
+/// Managers create a ``TypeSynchronizer``. A custom type can add work before and after a batch
+/// (``willSynchronize(objects:deletedObjects:)``, ``willFinishSynchronizing(after:)``) or replace the
+/// synchronization.
 public protocol ObjectSynchronizer: Sendable {
-  /// Makes objects of samples.
+  /// The type that creates objects from samples.
   var externalObjectType: any ExternalObject.Type { get }
-  /// What is kept in step.
+  /// The external store.
   var externalStore: any ExternalStore { get }
-  /// Handed to the object type; `nil` for none.
+  /// The converter passed to the object type, or `nil` for none.
   var converter: (any ExternalObjectConverter)? { get }
 
-  /// Before anything is passed on. Nothing by default; what it throws ends the batch.
+  /// Called before anything is delivered. An error ends the batch. The default implementation does nothing.
   func willSynchronize(objects: [Sample], deletedObjects: [Tombstone]) async throws
 
-  /// After everything, also where it failed. Nothing by default.
+  /// Called after the batch, even if it failed. The default implementation does nothing.
   func willFinishSynchronizing(after error: (any Error)?) async
 
-  /// Passes a batch on. What it throws says that the batch is to come again.
+  /// Delivers a batch. If it throws, the batch is delivered again.
   func synchronize(objects: [Sample], deletedObjects: [Tombstone]) async throws
 }
 
@@ -29,7 +31,7 @@ extension ObjectSynchronizer {
   /// Does nothing.
   public func willFinishSynchronizing(after error: (any Error)?) async {}
 
-  /// Deletes what the external store has of what was deleted, and then adds what it has not and updates what it has.
+  /// Deletes the existing objects of deleted samples, then adds new objects and updates existing ones.
   public func synchronize(objects: [Sample], deletedObjects: [Tombstone]) async throws {
     do {
       try await willSynchronize(objects: objects, deletedObjects: deletedObjects)
@@ -82,16 +84,18 @@ extension ObjectSynchronizer {
   }
 }
 
-/// Passes changes on and does nothing else.
+/// A synchronizer without additional work.
 public struct TypeSynchronizer: ObjectSynchronizer {
-  /// Makes objects of samples.
+  /// The type that creates objects from samples.
   public let externalObjectType: any ExternalObject.Type
-  /// What is kept in step.
+  /// The external store.
   public let externalStore: any ExternalStore
-  /// Handed to the object type; `nil` for none.
+  /// The converter passed to the object type, or `nil` for none.
   public let converter: (any ExternalObjectConverter)?
 
-  /// - Parameter converter: for object types that hold something else than samples.
+  /// Creates a synchronizer.
+  ///
+  /// - Parameter converter: for object types that do not store samples directly.
   public init(
     externalObjectType: any ExternalObject.Type, externalStore: any ExternalStore,
     converter: (any ExternalObjectConverter)? = nil

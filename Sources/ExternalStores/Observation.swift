@@ -1,12 +1,14 @@
 import HealthStore
 import OperatingSystem
 
-/// Does something whenever a record has changed, until the task is cancelled.
+/// A loop that executes an operation whenever a record has changed.
 enum Observation {
+  /// Executes an operation now and after each change, until the task is cancelled.
+  ///
   /// - Parameters:
-  ///   - clock: on which a failed attempt waits for the next: pauses that grow to a minute.
-  ///   - isFinal: whether an error ends it. One of the record's does in any case.
-  ///   - execute: deals with what is new.
+  ///   - clock: the clock for the pauses between failed attempts, which grow to a minute.
+  ///   - isFinal: returns whether an error ends the loop. A `StoreError` always does.
+  ///   - execute: processes the pending changes.
   static func run(
     on store: HealthStore, clock: any Clock<Duration>, isFinal: (any Error) -> Bool = { _ in false },
     execute: () async throws -> Void
@@ -14,7 +16,7 @@ enum Observation {
     var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
     while !Task.isCancelled {
       do {
-        // Before: what happens meanwhile wakes it at once.
+        // Read the anchor first, so that changes during execution wake the loop at once.
         let anchor = try await store.feed.currentAnchor()
         try await execute()
         backOff.reset()

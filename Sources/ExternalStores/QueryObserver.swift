@@ -3,8 +3,8 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Keeps one type of samples in step in one external store. The record keeps its position, and takes note of a batch only
-/// when the external store has all of it.
+/// An observer that keeps samples of one type in sync with an external store. The record stores its position, which
+/// advances only when the external store has the whole batch.
 ///
 /// ```swift
 /// func follow(_ store: HealthStore, to synchronizer: some ObjectSynchronizer) async throws {
@@ -14,16 +14,16 @@ import OperatingSystem
 /// }
 /// ```
 public struct QueryObserver: Sendable {
-  /// The most changes of a batch where nobody says another number.
+  /// The default maximum number of changes in a batch.
   public static let defaultBatchSize = 25
 
-  /// Makes objects of samples.
+  /// The type that creates objects from samples.
   public let externalObjectType: any ExternalObject.Type
-  /// The type of samples that is followed.
+  /// The observed sample type.
   public let healthKitObjectType: SampleType
-  /// Which of them.
+  /// The filter of the observed samples.
   public let queryPredicate: SampleFilter
-  /// What this observer's position in the record is called: two observers of one name are one.
+  /// The name of this observer's position in the record. Observers with the same name share a position.
   public var name: String { "external:\(synchronizer.externalStore.name):\(healthKitObjectType.rawValue)" }
 
   private let store: HealthStore
@@ -32,10 +32,12 @@ public struct QueryObserver: Sendable {
   private let clock: any Clock<Duration>
   private let turnstile = Turnstile()
 
+  /// Creates an observer.
+  ///
   /// - Parameters:
-  ///   - queryPredicate: narrows what is followed, by time and source. Another than last time: what it adds is passed on,
-  ///     what it excludes stays.
-  ///   - clock: on which a failed batch waits for its next attempt.
+  ///   - queryPredicate: restricts the observed samples by time and source. If it differs from the last time, samples
+  ///     that it adds are delivered, and objects that it excludes stay.
+  ///   - clock: the clock for the pauses after failed batches.
   /// - Throws: ``ExternalStoreError/noSpecifiedTypes``
   public init(
     store: HealthStore, synchronizer: any ObjectSynchronizer, queryPredicate: SampleFilter = .everything,
@@ -51,7 +53,7 @@ public struct QueryObserver: Sendable {
     self.clock = clock
   }
 
-  /// When something was passed on last; `nil` where nothing ever was.
+  /// The time of the last delivery, or `nil` if there was none.
   public var lastSuccessfulExecutionDate: Date? {
     get async throws(StoreError) {
       let name = name
@@ -61,10 +63,12 @@ public struct QueryObserver: Sendable {
     }
   }
 
-  /// Passes on what is new, batch by batch. One at a time does: a second call waits for the first, and takes what came after.
+  /// Delivers pending changes, batch by batch. Executions are serialized: a second call waits for the first and
+  /// delivers what was added since.
   ///
-  /// - Returns: false where the delegate did not let it.
-  /// - Throws: what the synchronizer or the store throws. What was passed on before stays, and the rest comes next time.
+  /// - Returns: false if the delegate did not allow it.
+  /// - Throws: the error of the synchronizer or the store. Batches that were delivered before stay; the rest follows
+  ///   next time.
   @discardableResult
   public func execute() async throws -> Bool {
     try await turnstile.pass {
@@ -83,15 +87,15 @@ public struct QueryObserver: Sendable {
     }
   }
 
-  /// Passes on what is new and then what happens, until the task is cancelled. What fails is tried again, after pauses that
-  /// grow to a minute.
+  /// Delivers pending changes and then each new change, until the task is cancelled. Failed batches are retried after
+  /// pauses that grow to a minute.
   ///
-  /// - Throws: `StoreError` where the record cannot be read.
+  /// - Throws: `StoreError` if the record cannot be read.
   public func observe() async throws {
     try await Observation.run(on: store, clock: clock) { try await execute() }
   }
 
-  /// Forgets the position: everything is passed on again.
+  /// Forgets the position, so that everything is delivered again.
   public func reset() async throws {
     try await turnstile.pass { _ = try await store.removeConsumer(name) }
   }
@@ -100,7 +104,7 @@ public struct QueryObserver: Sendable {
     var filter = queryPredicate
     filter.types = [healthKitObjectType]
     let externalStore = synchronizer.externalStore
-    // One that cannot be read says nothing.
+    // An unreadable receipt counts as none.
     let receipt = try await externalStore.receipt(of: externalObjectType).flatMap {
       try? JSONDecoder().decode(ConsumerReceipt.self, from: $0)
     }

@@ -1,20 +1,21 @@
-/// Is asked by observers, and told how they fare.
+/// A delegate that controls observers and is informed of their results.
 public protocol QueryObserverDelegate: Sendable {
-  /// The most changes of a batch; `nil` for ``QueryObserver/defaultBatchSize``.
+  /// Returns the maximum number of changes in a batch, or `nil` for ``QueryObserver/defaultBatchSize``.
   func batchSize(for observer: QueryObserver) async -> Int?
 
-  /// Whether what is new may be passed on now. If not, it comes with the next change, or the next
-  /// ``QueryObserver/execute()``.
+  /// Returns whether pending changes may be delivered now. If not, they are delivered with the next change or the
+  /// next ``QueryObserver/execute()``.
   func shouldExecute(for observer: QueryObserver) async -> Bool
 
-  /// Everything that was new was passed on, or something failed. An observer that is observing tries that again by itself.
+  /// Called when all pending changes were delivered or an error occurred. In ``QueryObserver/observe()``, failures
+  /// are retried automatically.
   func didFinishExecution(for observer: QueryObserver, error: (any Error)?) async
 }
 
 extension QueryObserverDelegate {
-  /// ``QueryObserver/defaultBatchSize``.
+  /// Returns `nil`, which means ``QueryObserver/defaultBatchSize``.
   public func batchSize(for observer: QueryObserver) async -> Int? { nil }
-  /// It may.
+  /// Returns true.
   public func shouldExecute(for observer: QueryObserver) async -> Bool { true }
   /// Does nothing.
   public func didFinishExecution(for observer: QueryObserver, error: (any Error)?) async {}

@@ -1,20 +1,20 @@
 import HealthModel
 
-/// Metadata as the app has them: a JSON object in a string, dates in it as texts.
+/// Metadata in the app's format: a JSON object in a string, with dates as text.
 enum AppMetadata {
-  /// Where the values of a correlation are whose members are not known.
+  /// The prefix of metadata keys for the values of a correlation whose members are unknown.
   private static let correlation = "hpeer.correlation."
 
-  /// `nil` for none.
+  /// Returns the metadata as text, or `nil` if there are none.
   ///
-  /// - Parameter isCorrelation: whether values of a correlation may be among them, which are said elsewhere.
+  /// - Parameter isCorrelation: whether to leave out values of a correlation, which have a field of their own.
   static func text(of metadata: Metadata, isCorrelation: Bool) -> String? {
     if metadata.isEmpty { return nil }
     var entries = Array(metadata)
     if isCorrelation { entries.removeAll { $0.key.hasPrefix(correlation) } }
     if entries.isEmpty { return nil }
     entries.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    // As CanonicalJSON, which takes longer.
+    // Same output as CanonicalJSON, but faster.
     var bytes: [UInt8] = []
     for (index, (key, value)) in entries.enumerated() {
       bytes.append(index == 0 ? "{" : ",")
@@ -33,7 +33,8 @@ enum AppMetadata {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Empty where the text is no object; what is none of the values that the app writes is kept as its JSON.
+  /// Returns the metadata, empty if the text is not an object. Values of types that the app does not write are kept
+  /// as JSON text.
   static func metadata(_ text: String) -> Metadata {
     guard JSONBudget.metadata.verdict(on: text) == .fits,
       let object = try? CanonicalJSON.decode([String: JSONValue].self, text)

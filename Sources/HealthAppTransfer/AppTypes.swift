@@ -1,23 +1,23 @@
 import HealthModel
 
-/// The types that HealthAppTransfer knows. It calls them as HealthKit's Swift constants are called: `stepCount`.
+/// The types that HealthAppTransfer supports, named like HealthKit's Swift constants: `stepCount`.
 public enum AppTypes {
-  /// `nil` for a type that the app does not know.
+  /// Returns the catalogue entry of a type, or `nil` if the app does not support it.
   public static func entry(of type: SampleType) -> SampleTypeCatalogue.Entry? {
     guard let entry = SampleTypeCatalogue.healthKit[type], kinds.contains(entry.kind) else { return nil }
     return unknown.contains(entry.shortName) ? nil : entry
   }
 
-  /// The type that the app calls so; `nil` for a name in other letters, too.
+  /// Returns the catalogue entry for the app's name of a type. The case must match.
   public static func entry(named name: String) -> SampleTypeCatalogue.Entry? {
     guard let type = SampleTypeCatalogue.healthKit.type(named: name) else { return nil }
     return entry(of: type).flatMap { $0.shortName == name ? $0 : nil }
   }
 
-  /// Those that the app ever writes samples of: characteristics, which it knows, it does not.
+  /// The kinds of types that the app exports. It knows characteristics but never exports them.
   private static let kinds: Set<SampleTypeCatalogue.Kind> = [.quantity, .category, .correlation, .workout]
 
-  /// HealthKit's quantities and categories that the app lacks.
+  /// HealthKit's quantity and category types that the app does not support.
   private static let unknown: Set<String> = [
     "appleSleepingBreathingDisturbances", "appleWalkingSteadinessEvent", "bleedingAfterPregnancy",
     "bleedingDuringPregnancy", "crossCountrySkiingSpeed", "distanceCrossCountrySkiing", "distancePaddleSports",

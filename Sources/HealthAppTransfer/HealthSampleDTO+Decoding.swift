@@ -8,11 +8,11 @@ extension HealthSampleDTO: Decodable {
     case metadataJSON
   }
 
-  /// Seconds since 2001 that are taken for an instant: some ten thousand years either way.
+  /// The accepted range of seconds since 2001, about ten thousand years in either direction.
   private static let referenceRange = -300_000_000_000.0...300_000_000_000.0
 
-  /// Reads what the app sends: dates as ISO 8601 texts or as seconds since 2001, members that are missing or `null`, and
-  /// members that nobody knows. What a type needs is not looked at here: ``sample`` is `nil` without it.
+  /// Decodes the app's JSON: dates as ISO 8601 text or as seconds since 2001, with missing, `null` or unknown
+  /// members. Members required by the type are not checked here: without them ``sample`` is `nil`.
   public init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: WireKey.self)
     let (start, isNumber) = try Self.instant(object, .startDate)

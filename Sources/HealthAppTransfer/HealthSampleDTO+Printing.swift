@@ -1,7 +1,7 @@
 import HealthModel
 
 extension HealthSampleDTO {
-  /// Appends what ``CanonicalJSON`` encodes, byte for byte, in a small part of the time.
+  /// Appends exactly the ``CanonicalJSON`` encoding, but much faster.
   package func append(to bytes: inout [UInt8]) {
     bytes.append("{")
     if let categoryValue {

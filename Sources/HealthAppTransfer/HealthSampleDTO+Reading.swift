@@ -2,27 +2,29 @@ import Foundation
 import HealthModel
 
 extension HealthSampleDTO {
-  /// The members of an object, and the columns of the app's table in their order.
+  /// The members of an object, which are also the columns of the app's table in this order.
   public enum Member: String, CaseIterable, Sendable {
     case id, type, startDate, endDate, sourceName, sourceBundleIdentifier, value, unit, categoryValue
     case workoutActivityType, workoutDuration, workoutTotalEnergyBurned, workoutTotalDistance, correlationValues
     case characteristicValue
-    /// In an object it is called `metadataJSON`; in both it is a text that holds JSON.
+    /// The metadata as JSON text. In an object the member is called `metadataJSON`.
     case metadata
   }
 
-  /// Why something is no sample.
+  /// The reason why input is not a sample.
   public enum Failure: Error, Hashable, Sendable {
-    /// - Parameter name: as it was given, of any length.
+    /// The type is unknown.
+    ///
+    /// - Parameter name: the name in the input, of any length.
     case unknownType(String)
-    /// The member is missing, or is not what it should be.
+    /// The member is missing or invalid.
     case malformed(Member)
   }
 
-  /// Reads a sample, strictly in what its type needs.
+  /// Reads a sample, strictly validating the members that its type requires.
   ///
   /// - Parameters:
-  ///   - text: a member as text, numbers as they are written; `nil` where there is none.
+  ///   - text: returns a member as text, with numbers as they were written, or `nil` if it is missing.
   ///   - correlationValues: the member of that name.
   public init(_ text: (Member) -> String?, correlationValues: [String: Double]?) throws(Failure) {
     func required(_ member: Member) throws(Failure) -> String {
@@ -35,7 +37,7 @@ extension HealthSampleDTO {
     }
     func number(_ member: Member) throws(Failure) -> Double? {
       guard let text = text(member) else { return nil }
-      // `Double` reads more than decimal numbers.
+      // `Double` accepts more than decimal numbers.
       guard text.utf8.allSatisfy({ Self.digits.contains($0) }), let number = Double(text), number.isFinite else {
         throw .malformed(member)
       }

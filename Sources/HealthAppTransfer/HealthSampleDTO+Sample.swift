@@ -2,14 +2,14 @@ import Foundation
 import HealthModel
 
 extension HealthSampleDTO {
-  /// `HKWorkoutActivityType.other`: what the app calls a workout whose activity has no number here. Left out, it would be
-  /// missing there for good.
+  /// The number of `HKWorkoutActivityType.other`, for activities without a number. A workout without any number would
+  /// be lost in the app.
   private static let otherActivity: UInt = 3000
 
-  /// A sample in the app's shape; `nil` for what the app has no words for: its clients refuse a page, and its importer a
-  /// file, with an unknown type.
+  /// Creates the app's form of a sample. Returns `nil` for samples that the app does not support, because its clients
+  /// reject a page and its importer a file that contains an unknown type.
   ///
-  /// - Parameter members: the samples that a correlation names, as far as there are any.
+  /// - Parameter members: the available samples of a correlation's members.
   public init?(_ sample: Sample, members: [Sample], dates: DateSpelling) {
     guard let entry = AppTypes.entry(of: sample.type) else { return nil }
     var id: [UInt8] = []
@@ -23,7 +23,7 @@ extension HealthSampleDTO {
     switch (sample.payload, entry.kind) {
     case (.quantity(let quantity), .quantity):
       let (value, unit) = Self.canonical(quantity, unit: entry.canonicalUnit)
-      // JSON has no number for it, and one such sample must not make its whole page unreadable.
+      // JSON cannot represent the number, and one such sample must not make its whole page unreadable.
       guard value.isFinite else { return nil }
       self.value = value
       self.unit = unit
@@ -84,7 +84,7 @@ extension HealthSampleDTO {
 }
 
 extension Workout {
-  /// A total by its attribute, or, since iOS 16, as the sum of the statistics of these quantity types.
+  /// Returns the total of an attribute or, since iOS 16, the sum of the statistics of these quantity types.
   fileprivate func total(_ attribute: String, statistics names: [String], in unit: String) -> Double? {
     if let total = totals[attribute] { return UnitConversion.convert(total.value, from: total.unit, to: unit) }
     let sums = statistics.compactMap { entry -> Double? in
@@ -100,9 +100,9 @@ extension Workout {
 // MARK: - Reading
 
 extension HealthSampleDTO {
-  /// What the store's sample of it is; `nil` where the type is none of the app's or its value is missing.
+  /// The sample for the store, or `nil` if the app does not support the type or the value is missing.
   ///
-  /// The app does not say which samples a correlation consists of: its values are kept as metadata.
+  /// The app does not name the members of a correlation, so its values are kept as metadata.
   public var sample: Sample? {
     guard let entry = AppTypes.entry(named: type), let uuid = UUID(uuidString: id) else { return nil }
     var metadata = metadataJSON.map(AppMetadata.metadata) ?? [:]

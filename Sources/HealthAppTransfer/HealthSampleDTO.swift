@@ -1,50 +1,50 @@
 import HealthModel
 
-/// How an instant is written for HealthAppTransfer's clients.
+/// The format of dates for HealthAppTransfer's clients.
 public enum DateSpelling: String, Sendable, CaseIterable {
-  /// `2024-06-15T10:30:00Z`, as the app's own server writes it.
+  /// The format of the app's own server: `2024-06-15T10:30:00Z`.
   case iso8601
-  /// Seconds since 2001-01-01T00:00:00Z as a number, the only form that the shipping Mac client can read.
+  /// A number of seconds since 2001-01-01T00:00:00Z, the only format that the released Mac client reads.
   case reference
 }
 
-/// A sample as HealthAppTransfer's clients decode it: `TransferSample` of `openapi.yaml`. Members that are `nil` are
-/// left out.
+/// A sample as HealthAppTransfer's clients decode it: `TransferSample` in `openapi.yaml`. Members that are `nil` are
+/// omitted.
 public struct HealthSampleDTO: Sendable, Hashable {
-  /// Upper-case UUID.
+  /// The UUID in upper case.
   public var id: String
   /// The catalogue's short name: `heartRate`.
   public var type: String
-  /// Cut to whole seconds where ``dates`` is ISO 8601.
+  /// The start, truncated to whole seconds if ``dates`` is ISO 8601.
   public var start: Timestamp
-  /// Cut as ``start``.
+  /// The end, truncated like ``start``.
   public var end: Timestamp
-  /// ``Source/name``, byte for byte.
+  /// The source's name, byte for byte (``Source/name``).
   public var sourceName: String
-  /// ``Source/bundleIdentifier``; left out where the source has none.
+  /// The source's bundle identifier (``Source/bundleIdentifier``), omitted if there is none.
   public var sourceBundleIdentifier: String?
-  /// Of a quantity, in ``unit``; finite.
+  /// The value of a quantity in ``unit``, always finite.
   public var value: Double?
-  /// The catalogue's canonical unit of the type, where the value converts to it.
+  /// The canonical unit of the type if the value converts to it, otherwise the value's own unit.
   public var unit: String?
-  /// Of a category: HealthKit's integer.
+  /// The value of a category, HealthKit's integer.
   public var categoryValue: Int64?
-  /// Raw value of `HKWorkoutActivityType`; 3000 (other) for an activity without one.
+  /// The raw value of `HKWorkoutActivityType`, or 3000 (other) for an activity without a known value.
   public var workoutActivityType: UInt?
-  /// Of a workout: seconds.
+  /// The duration of a workout in seconds.
   public var workoutDuration: Double?
-  /// Of a workout: kilocalories.
+  /// The energy burned in a workout in kilocalories.
   public var workoutTotalEnergyBurned: Double?
-  /// Of a workout: metres.
+  /// The distance of a workout in metres.
   public var workoutTotalDistance: Double?
-  /// Of a correlation, by the member's short name; a blood pressure has `systolic` and `diastolic`.
+  /// The values of a correlation by the short names of its members; `systolic` and `diastolic` for a blood pressure.
   public var correlationValues: [String: Double]?
   /// The metadata as a JSON object in a string.
   public var metadataJSON: String?
-  /// How ``start`` and ``end`` are encoded; not a field.
+  /// The format of ``start`` and ``end``, which is not encoded as a member.
   public var dates: DateSpelling
 
-  /// A sample without any value; they are set one by one.
+  /// Creates a sample without values, which are then set one by one.
   public init(
     id: String, type: String, start: Timestamp, end: Timestamp, sourceName: String, dates: DateSpelling
   ) {
@@ -70,7 +70,7 @@ extension HealthSampleDTO: Encodable {
     try object.encode(type, forKey: .type)
     for (instant, key) in [(start, Key.startDate), (end, .endDate)] {
       switch dates {
-      // Whole seconds: the app writes no fraction, and its decoder on older systems refuses one.
+      // Whole seconds only: the app writes no fraction, and its decoder on older systems rejects them.
       case .iso8601: try object.encode(Timestamp(seconds: instant.seconds).iso8601, forKey: key)
       case .reference: try object.encode(Double(instant.microseconds) / 1_000_000 - 978_307_200, forKey: key)
       }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One immutable piece of a health record (`HKSample`). It is added, and it may be deleted; it never changes.
+/// An immutable entry of a health record (`HKSample`). Samples are added and may be deleted, but never change.
 ///
 /// ```swift
 /// let sample = Sample(
@@ -11,26 +11,26 @@ import Foundation
 /// let json = try JSONEncoder().encode(sample)
 /// ```
 public struct Sample: Hashable, Sendable {
-  /// HealthKit's UUID, or one derived from the content (``SampleIdentity``) where the source has none.
+  /// The UUID from HealthKit, or a UUID derived from the content (``SampleIdentity``) if the source has none.
   public var uuid: UUID
-  /// Says also which ``payload`` is to be expected, but does not bind it: foreign samples may have another.
+  /// The sample type. It suggests a kind of ``payload`` but does not enforce it: foreign samples may have another.
   public var type: SampleType
-  /// When what was measured began, to the microsecond; Apple's export gives whole seconds.
+  /// The start of the measurement, in microseconds. Apple's export gives whole seconds.
   public var start: Timestamp
-  /// When it ended; equal to ``start`` for a reading at one instant.
+  /// The end of the measurement, equal to ``start`` for an instantaneous reading.
   public var end: Timestamp
-  /// When the source wrote it, where known (`creationDate` in Apple's export).
+  /// The time at which the source wrote the sample, if known (`creationDate` in Apple's export).
   public var created: Timestamp?
-  /// The app or device that wrote it.
+  /// The app or device that wrote the sample.
   public var source: Source
-  /// The hardware that measured it; `nil` where the source names none.
+  /// The hardware that took the measurement, or `nil` if the source names none.
   public var device: Device?
-  /// HealthKit's metadata dictionary; empty where the source gave none. Unknown keys are kept.
+  /// HealthKit's metadata dictionary, empty if the source gave none. Unknown keys are kept.
   public var metadata: Metadata
-  /// What was measured: a number, a category, a workout, ...
+  /// The measured content: a quantity, a category, a workout, ...
   public var payload: Payload
 
-  /// Nothing is checked: a reader of foreign bytes decides what it takes before it makes a sample.
+  /// Creates a sample without validating it. Readers of untrusted input must validate first.
   public init(
     uuid: UUID, type: SampleType, start: Timestamp, end: Timestamp, created: Timestamp? = nil, source: Source,
     device: Device? = nil, metadata: Metadata = [:], payload: Payload
@@ -46,22 +46,22 @@ public struct Sample: Hashable, Sendable {
     self.payload = payload
   }
 
-  /// What a tombstone, a correlation or a workout route names this sample by.
+  /// The reference by which tombstones, correlations and workout routes name this sample.
   public var reference: SampleReference {
     SampleReference(type: type, start: start, uuid: uuid)
   }
 }
 
-/// What names one sample in every store: a sample is immutable, so its type and start belong to its identity.
+/// The identity of a sample in every store. Type and start belong to it because a sample is immutable.
 public struct SampleReference: Hashable, Sendable, Codable {
-  /// Of the sample; it never changes.
+  /// The type of the sample, which never changes.
   public var type: SampleType
-  /// Of the sample, to the microsecond; it never changes.
+  /// The start of the sample in microseconds, which never changes.
   public var start: Timestamp
-  /// Of the sample. Two samples with one UUID differ in type or start.
+  /// The UUID of the sample. Two samples with the same UUID differ in type or start.
   public var uuid: UUID
 
-  /// A reference may name a sample that no store holds.
+  /// Creates a reference. The sample need not exist in any store.
   public init(type: SampleType, start: Timestamp, uuid: UUID) {
     self.type = type
     self.start = start
@@ -69,26 +69,28 @@ public struct SampleReference: Hashable, Sendable, Codable {
   }
 }
 
-/// The mark of a deleted sample. It outlives the sample and always wins against it.
+/// A marker for a deleted sample. It outlives the sample and always wins over it.
 public struct Tombstone: Hashable, Sendable, Codable {
   /// The deleted sample, whether or not the store ever held it.
   public var sample: SampleReference
-  /// When it was first deleted, on the machine where that happened.
+  /// The time of the first deletion, on the machine where it happened.
   public var deleted: Timestamp
-  /// The end of the deleted sample; `nil` where the deletion was reported without it.
+  /// The end of the deleted sample, or `nil` if the deletion was reported without it.
   public var end: Timestamp?
-  /// The name of the deleted sample's source; likewise.
+  /// The name of the deleted sample's source, or `nil` if the deletion was reported without it.
   public var source: String?
-  /// Of the deleted sample; likewise.
+  /// The road by which the deleted sample arrived, or `nil` if the deletion was reported without it.
   public var road: SampleRoad?
-  /// Of a deleted quantity, a byte of a hash of its value, to tell deletions of different values apart; `nil` where it is unknown,
-  /// or shall not be known.
+  /// A one-byte hash of a deleted quantity's value, which tells deletions of different values apart. `nil` if the
+  /// value is unknown or must not be revealed. See ``ValueHint``.
   public var hint: UInt8?
-  /// The statement of a deleted record whose key has several. The UUID is its ``KeyStatement/content`` then, because another record
-  /// may have the identity by now.
+  /// The statement that a deleted record belonged to, if its key has several records. The UUID in ``sample`` is then
+  /// ``KeyStatement/content``, because another record may have taken over the identity.
   public var statement: KeyStatement?
 
-  /// - Parameter deleted: the time of the deletion, not that of its arrival here.
+  /// Creates a tombstone.
+  ///
+  /// - Parameter deleted: the time of the deletion, not of its arrival on this machine.
   public init(
     sample: SampleReference, deleted: Timestamp, end: Timestamp? = nil, source: String? = nil, road: SampleRoad? = nil,
     hint: UInt8? = nil, statement: KeyStatement? = nil

@@ -2,23 +2,23 @@ import Glibc
 
 /// A failed system call on a path.
 public struct SystemError: Error, Hashable, CustomStringConvertible {
-  /// What was to be done, by the name of the call or its family: `open`, also of openat(2).
+  /// The name of the failed call or its family: `open`, also for openat(2).
   public let call: String
-  /// What it was to be done to; perhaps a directory or a temporary file that the caller did not name.
+  /// The path that the call was made on; perhaps a directory or a temporary file that the caller did not name.
   public let path: String
   /// The `errno` value.
   public let code: Int32
-  /// What a person can do about it, as the end of a sentence.
+  /// Advice for a person, as the end of a sentence; replaces the system's message.
   public let remedy: String?
 
-  /// Takes `errno`, so make it directly after the call.
+  /// Creates an error from `errno`. Call it directly after the failed call.
   public init(_ call: String, _ path: String) {
     self.init(call, path, code: errno)
   }
 
-  /// For a code that is known, whatever `errno` has become since.
+  /// Creates an error with a known code, independent of `errno`.
   ///
-  /// - Parameter remedy: takes the place of the system's words; the end of a sentence.
+  /// - Parameter remedy: replaces the system's message; the end of a sentence.
   public init(_ call: String, _ path: String, code: Int32, remedy: String? = nil) {
     self.code = code
     self.call = call
@@ -26,7 +26,7 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
     self.remedy = remedy
   }
 
-  /// The system's words, such as `Permission denied`, and what to do.
+  /// The remedy, or the system's message, such as `Permission denied`.
   public var reason: String {
     remedy ?? (code == ELOOP ? "it is a symbolic link, and none is followed here" : SystemMessage.text(code))
   }
@@ -34,9 +34,9 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
   public var description: String { "\(call) \(path): \(reason)" }
 }
 
-/// The words for what a system call has returned.
+/// The C library's messages for error codes.
 public enum SystemMessage {
-  /// What the C library says about an `errno` value, such as `No space left on device`.
+  /// Returns the C library's message for an `errno` value, such as `No space left on device`.
   public static func text(_ code: Int32) -> String {
     strerror(code).map { String(cString: $0) } ?? "error \(code)"
   }

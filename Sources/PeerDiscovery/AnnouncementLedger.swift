@@ -1,22 +1,22 @@
-/// Schedules the resolvers of a browse session: which announcements are resolved, and in which order, so that a host
-/// that announces a thousand services cannot keep any other from being found.
+/// A scheduler for the resolvers of a browse session: it decides which announcements are resolved and in which order,
+/// so that a host that announces a thousand services cannot keep others from being found.
 ///
-/// An announcement queues for a resolver. One that is not answered gives its resolver up after a second to one that is
-/// queued, and one address holds no more than ``Limits/perAddress`` entries. A preferred announcement, whose name a
-/// person asked for, goes first and is never skipped.
+/// An announcement queues for a resolver. If it gets no answer within a second, it gives up its resolver to a queued
+/// one. An address holds at most ``Limits/perAddress`` entries. A preferred announcement, whose name a person asked
+/// for, goes first and is never skipped.
 struct AnnouncementLedger<Key: Hashable> {
   struct Limits {
-    /// Maximum concurrent resolvers. avahi-daemon allows a client 1,024 objects.
+    /// The maximum number of concurrent resolvers. avahi-daemon allows a client 1,024 objects.
     var open = 512
-    /// Services that are tracked at all; one machine makes one for each interface and IP version.
+    /// The maximum number of services tracked in total; a machine makes one for each interface and IP version.
     var found = 256
-    /// Maximum services listed for one address. A host needs one; more are a flood.
+    /// The maximum number of services listed for an address. A host needs one; more are a flood.
     var perAddress = 16
-    /// Maximum announcements kept in any state; further ones are counted and dropped.
+    /// The maximum number of announcements kept in any state; further ones are counted and dropped.
     var remembered = 4096
     var patience = Duration.seconds(1)
-    /// Minimum time without any answer before a resolver is taken away: until then its answer may just be queued behind
-    /// a thousand other messages.
+    /// The minimum time without any answer before a resolver is taken away: until then, its answer may be queued
+    /// behind a thousand other messages.
     var pause = Duration.milliseconds(100)
   }
 
@@ -29,7 +29,7 @@ struct AnnouncementLedger<Key: Hashable> {
   private let limits: Limits
   private var states: [Key: State] = [:]
   private var preferred: Set<Key> = []
-  /// In the order in which resolvers are assigned. May hold keys that are not waiting any more.
+  /// The keys in the order in which resolvers are assigned. May contain keys that no longer wait.
   private var queue: [Key] = []
   private var asking: [(key: Key, since: ContinuousClock.Instant)] = []
   private var silent: [Key] = []
@@ -38,17 +38,18 @@ struct AnnouncementLedger<Key: Hashable> {
   private var waitingCount = 0
   private var lastNews = ContinuousClock.now
 
-  /// How many more services an address announces than are looked at; `nil` stands for too many in all.
+  /// The number of services beyond the limit for each address; `nil` counts those beyond the total limit.
   private(set) var passedOver: [String?: Int] = [:]
 
   init(limits: Limits = Limits()) {
     self.limits = limits
   }
 
-  /// Whether nothing is waiting or being asked for.
+  /// Whether no announcement is waiting or being resolved.
   var isQuiet: Bool { asking.isEmpty && waitingCount == 0 }
 
-  /// When to ask for the ``next(at:)`` one again: now, or when a turn ends that somebody waits for.
+  /// Returns when to call ``next(at:)`` again: now, or when a resolver's turn ends; nil if no announcement is
+  /// waiting.
   func nextTurn(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     guard waitingCount > 0 else { return nil }
     guard openCount >= limits.open, silent.allSatisfy(preferred.contains) else { return now }
@@ -57,7 +58,7 @@ struct AnnouncementLedger<Key: Hashable> {
 
   private var openCount: Int { asking.count + silent.count + foundCount }
 
-  /// Something was announced, withdrawn or answered.
+  /// Records the time of an announcement, withdrawal or answer.
   mutating func hasNews(at now: ContinuousClock.Instant) { lastNews = now }
 
   mutating func announce(_ key: Key, isPreferred: Bool = false) {
@@ -74,11 +75,11 @@ struct AnnouncementLedger<Key: Hashable> {
     } else {
       queue.append(key)
     }
-    // What was withdrawn before its turn leaves its place in the queue.
+    // Withdrawn announcements leave their place in the queue.
     if queue.count > 2 * limits.remembered { queue = queue.filter { states[$0] == .waiting } }
   }
 
-  /// What is no longer announced. The caller closes its resolver if there is one.
+  /// Removes an announcement that was withdrawn. The caller closes its resolver if it has one.
   mutating func withdraw(_ key: Key) {
     leave(key)
     if case .passedOver(let address)? = states[key], let count = passedOver[address] {
@@ -88,7 +89,7 @@ struct AnnouncementLedger<Key: Hashable> {
     preferred.remove(key)
   }
 
-  /// The next one to look at, and the one whose resolver is to be closed for it first.
+  /// Returns the next announcement to resolve, and the one whose resolver must be closed first.
   mutating func next(at now: ContinuousClock.Instant) -> (open: Key, close: Key?)? {
     guard waitingCount > 0, let index = queue.firstIndex(where: { states[$0] == .waiting }) else {
       queue = []
@@ -111,7 +112,7 @@ struct AnnouncementLedger<Key: Hashable> {
     return (key, closed)
   }
 
-  /// There is an answer. False if the address has too many already: then the resolver is to be closed.
+  /// Records an answer. Returns false if the limits are reached; the caller must then close the resolver.
   mutating func answered(_ key: Key, from address: String) -> Bool {
     guard let state = states[key] else { return false }
     leave(key)
@@ -130,7 +131,7 @@ struct AnnouncementLedger<Key: Hashable> {
     return true
   }
 
-  /// There is none, or none any more. The resolver may stay open, until others need its place.
+  /// Records that an announcement has no answer. Its resolver may stay open until another one needs its place.
   mutating func unanswered(_ key: Key) {
     guard let state = states[key], state != .silent, state != .waiting else { return }
     leave(key)
@@ -138,7 +139,7 @@ struct AnnouncementLedger<Key: Hashable> {
     silent.append(key)
   }
 
-  /// A flood of names that nobody answers for is not to keep out one that somebody does.
+  /// Returns the announcement that gives up its resolver: unanswered names must not keep out names that are answered.
   private func victim(for key: Key, at now: ContinuousClock.Instant) -> Key? {
     let isPreferred = preferred.contains(key)
     let silent = silent.first { !preferred.contains($0) }
@@ -149,7 +150,7 @@ struct AnnouncementLedger<Key: Hashable> {
     return silent ?? slow?.key
   }
 
-  /// Takes a key out of the counts and lists of its state.
+  /// Removes a key from the counts and lists of its state.
   private mutating func leave(_ key: Key) {
     switch states[key] {
     case .asking: asking.removeAll { $0.key == key }

@@ -1,10 +1,12 @@
-/// Which announced addresses may be connected to.
+/// A filter for announced addresses that may be connected to.
 ///
-/// Anybody on the network can announce any address. One that means this very machine to whoever uses it would have
-/// hpeer speak to services that only this machine is meant to reach.
+/// Any machine on the network can announce any address. An address that refers to this machine itself would make
+/// hpeer talk to services that only this machine is meant to reach.
 enum ConnectableAddress {
+  /// Returns whether an address may be connected to.
+  ///
   /// - Parameters:
-  ///   - bytes: 4 or 16, in network order.
+  ///   - bytes: the address in network byte order, 4 or 16 bytes.
   ///   - isFromLoopback: whether the announcement came over the loopback interface, where only this machine speaks.
   static func isUsable(_ bytes: [UInt8], isFromLoopback: Bool) -> Bool {
     switch bytes.count {
@@ -14,7 +16,7 @@ enum ConnectableAddress {
     }
   }
 
-  /// RFC 6890: not "this network", multicast, reserved or broadcast; loopback only from there.
+  /// Returns whether an IPv4 address is a unicast address (RFC 6890); loopback counts only if announced on loopback.
   private static func isUsable(ipv4 bytes: [UInt8], isFromLoopback: Bool) -> Bool {
     switch bytes[0] {
     case 0, 224...255: false
@@ -26,7 +28,7 @@ enum ConnectableAddress {
   private static func isUsable(ipv6 bytes: [UInt8], isFromLoopback: Bool) -> Bool {
     if bytes[0] == 0xFF { return false }
     guard bytes[..<10].allSatisfy({ $0 == 0 }) else { return true }
-    // ::, ::1 and the IPv4 addresses in IPv6 clothes: mapped (::ffff:0:0/96) and compatible (::/96).
+    // Handle ::, ::1 and IPv6 forms of IPv4 addresses: mapped (::ffff:0:0/96) and compatible (::/96).
     if bytes[10...].dropLast().allSatisfy({ $0 == 0 }), bytes[15] <= 1 { return bytes[15] == 1 && isFromLoopback }
     guard bytes[10] == bytes[11], bytes[10] == 0 || bytes[10] == 0xFF else { return true }
     return isUsable(ipv4: Array(bytes[12...]), isFromLoopback: isFromLoopback)

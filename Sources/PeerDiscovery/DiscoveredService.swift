@@ -1,8 +1,8 @@
-/// One resolved answer: a service instance as seen on one interface over one IP version.
+/// A resolved service instance, as seen on one interface over one IP version.
 ///
-/// An instance that is reachable in several ways arrives as several values with the same ``name``.
-/// Everything in it was said by whoever is on the network. Nothing is verified, and every text is valid UTF-8 but may
-/// hold control characters: escape it before it goes to a terminal.
+/// An instance that is reachable in several ways arrives as several values with the same ``name``. Its data comes
+/// from the network and is not verified. Every text is valid UTF-8 but may contain control characters: escape it
+/// before it goes to a terminal.
 public struct DiscoveredService: Sendable, Hashable, Identifiable {
   /// The IP version of an answer and of its address.
   public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
@@ -10,16 +10,16 @@ public struct DiscoveredService: Sendable, Hashable, Identifiable {
     case ipv4, ipv6
   }
 
-  /// What ``BrowseEvent/lost(_:)`` names: an instance on one interface over one IP version.
+  /// The identity of a service instance on one interface over one IP version, as in ``BrowseEvent/lost(_:)``.
   public struct ID: Sendable, Hashable {
     /// See ``DiscoveredService/name``.
     public var name: String
-    /// The kernel's number of it, as `if_nametoindex(3)` has it.
+    /// The kernel's index of the interface, as in `if_nametoindex(3)`.
     public var interfaceIndex: Int32
-    /// The IP version of the answer; an instance announced over both has two values.
+    /// The IP version of the answer. An instance announced over both versions has two values.
     public var addressFamily: AddressFamily
 
-    /// Equal to ``DiscoveredService/id`` of the service that it names.
+    /// Creates an id, equal to ``DiscoveredService/id`` of the service it identifies.
     public init(name: String, interfaceIndex: Int32, addressFamily: AddressFamily) {
       self.name = name
       self.interfaceIndex = interfaceIndex
@@ -27,29 +27,30 @@ public struct DiscoveredService: Sendable, Hashable, Identifiable {
     }
   }
 
-  /// The instance name, at most 63 bytes of UTF-8 before repair; invalid bytes read U+FFFD.
+  /// The instance name, at most 63 bytes of UTF-8 before repair; invalid bytes become U+FFFD.
   public var name: String
   /// The host that offers the service, such as `studio.local`.
   public var hostName: String
-  /// A numeric unicast address; a loopback one only if it was announced on the loopback interface. A link-local IPv6 address ends in `%` and the interface, without which it cannot be connected to.
+  /// The numeric unicast address; a loopback address only if it was announced on the loopback interface. A link-local
+  /// IPv6 address ends in `%` and the interface, which is needed to connect.
   public var address: String
-  /// The IP version over which the answer came, and of ``address``.
+  /// The IP version of the answer and of ``address``.
   public var addressFamily: AddressFamily
   /// The TCP port of the SRV record, never 0.
   public var port: UInt16
-  /// Such as `eth0`; the index in decimal when the interface has gone in the meantime.
+  /// The interface name, such as `eth0`, or the index in decimal if the interface no longer exists.
   public var interfaceName: String
-  /// The kernel's number of the interface that the answer came in on.
+  /// The kernel's index of the interface that received the answer.
   public var interfaceIndex: Int32
-  /// The TXT record, keys in lower case (RFC 6763 section 6.4: they are compared without regard to case).
-  /// A key without a value reads as the empty string.
+  /// The TXT record, with keys in lower case because they are compared case-insensitively (RFC 6763 section 6.4). A
+  /// key without a value has the empty string.
   public var txt: [String: String]
-  /// Whether this very machine offers it.
+  /// Whether the service runs on this machine.
   public var isLocal: Bool
 
   public var id: ID { ID(name: name, interfaceIndex: interfaceIndex, addressFamily: addressFamily) }
 
-  /// Made by the browser, and by tests; nothing is checked.
+  /// Creates a service without checking anything. For the browser and for tests.
   public init(
     name: String, hostName: String, address: String, addressFamily: AddressFamily, port: UInt16,
     interfaceName: String, interfaceIndex: Int32, txt: [String: String] = [:], isLocal: Bool = false

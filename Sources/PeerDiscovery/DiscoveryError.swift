@@ -1,14 +1,14 @@
-/// Why services cannot be discovered or advertised.
+/// An error that prevents discovering or advertising services.
 public enum DiscoveryError: Error, Sendable, Hashable {
-  /// D-Bus runs, avahi-daemon does not.
+  /// avahi-daemon is not running; D-Bus is.
   case daemonNotRunning
-  /// The system bus, through which avahi-daemon is reached, does not answer. `reason` is a few words.
+  /// The system bus, which is needed to reach avahi-daemon, does not answer. `reason` is a few words.
   case noDBus(reason: String)
-  /// avahi-daemon is there and gives no answer.
+  /// avahi-daemon is running but does not answer.
   case daemonSilent(seconds: Int)
-  /// There was a connection, and it broke.
+  /// The connection to avahi-daemon was lost.
   case connectionLost
-  /// avahi-daemon will not publish for this user, or at all.
+  /// avahi-daemon does not permit publishing, for this user or at all.
   case publishingNotPermitted
   /// avahi-daemon refused a request. `code` is an `AVAHI_ERR_` number, `reason` its text.
   case avahi(code: Int32, reason: String)
@@ -17,7 +17,7 @@ public enum DiscoveryError: Error, Sendable, Hashable {
   case invalidTXTEntry(key: String)
   /// The TXT record is longer than `maximum` bytes.
   case txtRecordTooLong(bytes: Int, maximum: Int)
-  /// The kernel gave no event descriptor or no memory.
+  /// The kernel refused an event descriptor or memory.
   case outOfResources
 }
 

@@ -1,25 +1,26 @@
-/// Asks the local network for the addresses of a host, through avahi-daemon, on every interface and over both IP versions.
+/// A lookup of host addresses on the local network, through avahi-daemon, on every interface and over both IP
+/// versions.
 ///
 /// ```swift
 /// for address in try await HostNameLookup().addresses(of: "studio.local") { print(address) }
 /// ```
 ///
-/// The system's own resolver often knows no `.local` names, or none with an IPv6 address only.
+/// The system's resolver often cannot resolve `.local` names, or only those with an IPv4 address.
 public struct HostNameLookup: Sendable {
-  /// Longer than a host that is there takes to answer, even one that was asked twice.
+  /// The default time limit. A host that is present answers sooner, even if it is asked twice.
   public static let patience = Duration.seconds(3)
   private static let momentForOtherAddresses = Duration.milliseconds(200)
 
-  /// Connects to nothing yet.
+  /// Creates a lookup. Does not connect yet.
   public init() {}
 
-  /// Whether `host` is a name that multicast DNS answers for (RFC 6762 section 3).
+  /// Returns whether `host` is a name in the domain of multicast DNS (RFC 6762 section 3).
   public static func isLocal(_ host: String) -> Bool {
     let name = host.lowercased()
     return (name.hasSuffix(".local") || name.hasSuffix(".local.")) && !name.hasPrefix(".")
   }
 
-  /// The most addresses of each family that are returned: a hostile host may announce any number.
+  /// The maximum number of addresses returned per family: a hostile host may announce any number.
   static let mostAddresses = 8
 
   /// Returns all numeric addresses of a host, IPv4 first; a link-local IPv6 address ends in `%` and the interface. Returns none
@@ -40,7 +41,7 @@ public struct HostNameLookup: Sendable {
           hasEnough()
         case .end(let family): open.remove(family)
         }
-        // One that is asleep answers the second question.
+        // Return early only if there is an address: a sleeping host answers the second query.
         if open.isEmpty, !addresses.isEmpty { break }
       }
       return DiscoveredService.AddressFamily.allCases.flatMap { addresses[$0] ?? [] }

@@ -1,17 +1,18 @@
 /// The rules for the name of a service instance: one DNS label of UTF-8 (RFC 6763 section 4.1.1).
 enum InstanceName {
-  /// A DNS label has at most 63 bytes.
+  /// The maximum length of a DNS label, in bytes.
   static let maximumBytes = 63
-  /// A domain name has at most 255 bytes; Avahi writes special characters as `\ddd`, up to four bytes for one.
+  /// The maximum length of a domain name, in bytes: 255, each of which Avahi may write as `\ddd`, four bytes.
   static let maximumHostNameBytes = 1020
 
-  /// A name as it came from the network, made valid UTF-8: invalid bytes become U+FFFD, and what is beyond
-  /// `maximumBytes` is cut off.
+  /// Returns a name from the network as valid UTF-8: invalid bytes become U+FFFD, and bytes beyond `maximumBytes` are
+  /// cut off.
   static func repaired(_ bytes: some Collection<UInt8>, maximumBytes: Int = maximumBytes) -> String {
     String(decoding: bytes.prefix(maximumBytes), as: UTF8.self)
   }
 
-  /// A name that can be published: without control characters, cut between characters, `fallback` if nothing is left.
+  /// Returns a name that can be published: without control characters, cut between characters; `fallback` if it would
+  /// be blank.
   static func publishable(_ name: String, fallback: String = "hpeer") -> String {
     var label = ""
     var length = 0

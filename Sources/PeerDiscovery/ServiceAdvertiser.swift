@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Announces a service on the local network, through avahi-daemon, on every interface and over both IP versions.
+/// An advertiser that announces a service on the local network, through avahi-daemon, on all interfaces and IP
+/// versions.
 ///
 /// ```swift
 /// let advertiser = try ServiceAdvertiser(name: "studio", port: 8737, txt: [("v", "1")])
@@ -11,18 +12,18 @@ import Synchronization
 /// try await withdrawn
 /// ```
 ///
-/// It does not open the port, and it does not open the mDNS port: one responder per machine is enough.
+/// Publishing opens neither the service's port nor the mDNS port: each machine needs only one responder.
 public final class ServiceAdvertiser: Sendable {
-  /// What is to be published, shared with the thread that publishes.
+  /// The TXT record to publish, shared with the thread that publishes it.
   struct Record: Sendable {
     var txt: [[UInt8]]
-    /// Counts the changes of `txt`.
+    /// The number of changes of `txt`.
     var version = 0
-    /// The thread to wake after a change, while there is one.
+    /// The thread to wake up after a change, while it runs.
     var thread: AvahiThread?
   }
 
-  /// What happens, for one reader; at most the latest 64 events wait for it. Ends with ``run()``.
+  /// The events of the advertisement, for one reader. Buffers the latest 64 events and ends with ``run()``.
   public let events: AsyncStream<AdvertisingEvent>
 
   private let reporter: AsyncStream<AdvertisingEvent>.Continuation
@@ -31,9 +32,11 @@ public final class ServiceAdvertiser: Sendable {
   private let port: UInt16
   private let record: Mutex<Record>
 
+  /// Creates an advertiser.
+  ///
   /// - Parameters:
-  ///   - name: what people see. Control characters are dropped, and what exceeds 63 bytes of UTF-8.
-  ///   - txt: public to everybody on the network. At most 400 bytes are advisable.
+  ///   - name: the name for people. Control characters and everything beyond 63 bytes of UTF-8 are dropped.
+  ///   - txt: the TXT record, visible to everyone on the network. At most 400 bytes are advisable.
   /// - Throws: ``DiscoveryError`` for a TXT record that cannot be sent.
   public init(
     name: String, type: String = HealthSyncService.type, port: UInt16, txt: [(key: String, value: String)] = []
@@ -45,10 +48,10 @@ public final class ServiceAdvertiser: Sendable {
     (events, reporter) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(64))
   }
 
-  /// Publishes until the task is cancelled, then withdraws and returns. Call it once.
+  /// Publishes the service until the task is cancelled, then withdraws it and returns. Call it once.
   ///
-  /// Waits for avahi-daemon if it is not there, and publishes anew after it was restarted.
-  /// Throws ``DiscoveryError`` only for what waiting does not cure: the daemon does not permit or accept the service.
+  /// Waits for avahi-daemon if it is not running, and publishes again after it restarts. Throws ``DiscoveryError``
+  /// only if waiting does not help: the daemon does not permit or accept the service.
   public func run() async throws(DiscoveryError) {
     let thread = AvahiThread()
     record.withLock { $0.thread = thread }
@@ -64,7 +67,7 @@ public final class ServiceAdvertiser: Sendable {
     }
   }
 
-  /// Replaces the TXT record, at once if the service is published.
+  /// Replaces the TXT record, immediately if the service is published.
   public func update(txt: [(key: String, value: String)]) throws(DiscoveryError) {
     let strings = try TXTRecord.strings(for: txt)
     let thread = record.withLock { record in
@@ -76,12 +79,12 @@ public final class ServiceAdvertiser: Sendable {
   }
 }
 
-/// What became of an advertisement.
+/// An event of an advertisement.
 public enum AdvertisingEvent: Sendable, Hashable {
-  /// Others can see it, under this name. Sent again after avahi-daemon came back.
+  /// The service is published under this name. Sent again after avahi-daemon returns.
   case published(name: String)
-  /// Another service on the network has the name already; this one is tried next.
+  /// The name is taken by another service on the network; the new one is tried next.
   case renamed(from: String, to: String)
-  /// Nobody can see it at the moment. Sent once for each time; ``published(name:)`` follows when it is over.
+  /// The service is not visible at the moment. Sent once per outage; ``published(name:)`` follows when it is over.
   case daemonUnavailable(DiscoveryError)
 }

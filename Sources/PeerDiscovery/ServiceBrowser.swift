@@ -1,4 +1,4 @@
-/// Looks for services on the local network, through avahi-daemon, on every interface and over both IP versions.
+/// A browser for services on the local network, through avahi-daemon, on every interface and over both IP versions.
 ///
 /// ```swift
 /// for try await event in ServiceBrowser().events() {
@@ -10,28 +10,32 @@
 /// }
 /// ```
 ///
-/// When the address is known, there is no need to browse.
+/// Browsing is unnecessary if the address is known.
 public struct ServiceBrowser: Sendable {
-  /// How many events wait for a slow reader; beyond it the oldest are dropped.
+  /// The maximum number of events buffered for a slow reader; the oldest are dropped.
   private static let maximumWaitingEvents = 4096
   private static let momentForOtherAddresses = Duration.milliseconds(200)
 
   private let type: String
   private let clock: any Clock<Duration>
 
+  /// Creates a browser.
+  ///
   /// - Parameters:
   ///   - type: a DNS-SD service type such as `_ipp._tcp` (RFC 6763 section 7).
-  ///   - clock: by which the time for a survey is over.
+  ///   - clock: the clock that limits a survey.
   public init(type: String = HealthSyncService.type, clock: any Clock<Duration> = ContinuousClock()) {
     self.type = type
     self.clock = clock
   }
 
-  /// What appears and disappears, until the reader stops reading or its task is cancelled; then everything is freed.
+  /// Returns a stream of services that appear and disappear. All resources are freed when the reader stops or its
+  /// task is cancelled.
   ///
-  /// Throws ``DiscoveryError`` at once if avahi-daemon cannot be reached. If it goes away later, the stream goes on.
-  /// - Parameter isPreferred: whether an instance name is one that is looked for: such are resolved first, and never
-  ///   passed over however many others there are.
+  /// The stream throws ``DiscoveryError`` at once if avahi-daemon cannot be reached. If the daemon goes away later,
+  /// the stream continues.
+  /// - Parameter isPreferred: returns whether an instance name is wanted: such instances are resolved first and never
+  ///   skipped, however many others there are.
   public func events(
     preferring isPreferred: @escaping @Sendable (_ name: String) -> Bool = { _ in false }
   ) -> AsyncThrowingStream<BrowseEvent, any Error> {
@@ -51,8 +55,8 @@ public struct ServiceBrowser: Sendable {
     }
   }
 
-  /// The services present: browses for `duration`, or until one satisfies `isEnough` and its other addresses had
-  /// a moment to arrive as well.
+  /// Returns the services that are present. Browses for `duration`, or until a service satisfies `isEnough` and its
+  /// other addresses have had a moment to arrive.
   ///
   /// Throws ``DiscoveryError`` if avahi-daemon cannot be reached or does not answer, and `CancellationError`.
   public func survey(
@@ -68,13 +72,13 @@ public struct ServiceBrowser: Sendable {
     try Task.checkCancellation()
     switch daemon {
     case .silent: throw DiscoveryError.daemonSilent(for: duration)
-    // Nothing seen means something only while somebody listened.
+    // An empty result is meaningful only if the daemon was listening.
     case .gone(let reason) where survey.services.isEmpty: throw reason
     case .gone, .listening: return survey
     }
   }
 
-  /// The services of a ``survey(for:preferring:until:)``.
+  /// Returns the services of a ``survey(for:preferring:until:)``.
   public func snapshot(
     for duration: Duration,
     until isEnough: @escaping @Sendable (DiscoveredService) -> Bool = { _ in false }
@@ -110,13 +114,13 @@ public struct ServiceBrowser: Sendable {
     }
   }
 
-  /// The last that is known of avahi-daemon.
+  /// The last known state of avahi-daemon.
   enum DaemonState: Hashable, Sendable {
     case silent, listening
     case gone(DiscoveryError)
   }
 
-  /// What is present at the end of `events`.
+  /// Returns the services present at the end of `events`, and the state of the daemon.
   static func collect(
     _ events: some AsyncSequence<BrowseEvent, any Error>, whenFound: (DiscoveredService) -> Void = { _ in }
   ) async throws -> (ServiceSurvey, DaemonState) {
@@ -141,23 +145,24 @@ extension DiscoveryError {
   }
 }
 
-/// What a ``ServiceBrowser`` saw happen.
+/// An event of a ``ServiceBrowser``.
 public enum BrowseEvent: Sendable, Hashable {
-  /// avahi-daemon has taken the question; sent once per connection to it.
+  /// avahi-daemon has accepted the query. Sent once per connection to the daemon.
   case listening
-  /// A service was resolved, or one found before has a new address, port or TXT record.
+  /// A service was resolved, or a known service has a new address, port or TXT record.
   case found(DiscoveredService)
-  /// A service found before is no longer announced, or does not answer any more.
+  /// A known service is no longer announced or no longer answers.
   case lost(DiscoveredService.ID)
-  /// Everything known to the network by now has been reported; sent once per connection to avahi-daemon.
+  /// All services known to the network so far have been reported. Sent once per connection to avahi-daemon.
   case allForNow
-  /// One address announces more services than are tracked for it: `more` of them are passed over. Sent when that number
-  /// doubles and when it has settled, so that a flood of announcements is not a flood of events.
+  /// An address announces more services than are tracked for it; `more` of them are skipped. Sent when that number
+  /// doubles and when it has settled, so that a flood of announcements does not cause a flood of events.
   case crowded(address: String, more: Int)
-  /// More services were announced than are tracked in all. Sent likewise.
+  /// More services were announced than are tracked in total; `total` of them are skipped. Sent like
+  /// ``crowded(address:more:)``.
   case ignored(total: Int)
-  /// avahi-daemon or D-Bus went away: what was found before is no longer tracked. The browser waits for it to return.
+  /// avahi-daemon or D-Bus went away, and known services are no longer tracked. The browser waits for it to return.
   case daemonGone(DiscoveryError)
-  /// avahi-daemon is back; what is there is found anew.
+  /// avahi-daemon is back, and services are found again.
   case daemonBack
 }

@@ -1,20 +1,20 @@
-/// What was seen on the network in a while.
+/// The services seen on the network during a period of time.
 public struct ServiceSurvey: Sendable, Hashable {
-  /// An instance is listed once for every interface and address it was seen with, in the order of appearance.
+  /// The services in the order of appearance, once for each interface and address.
   public var services: [DiscoveredService] = []
-  /// Services that are not listed, by the address that announces too many of them.
+  /// The number of skipped services, by the address that announces too many of them.
   public var crowded: [String: Int] = [:]
-  /// Services that are not listed because there are too many in all.
+  /// The number of services skipped because there are too many in total.
   public var ignored = 0
 
-  /// Without arguments, a survey in which nothing was seen.
+  /// Creates a survey; an empty one without arguments.
   public init(services: [DiscoveredService] = [], crowded: [String: Int] = [:], ignored: Int = 0) {
     self.services = services
     self.crowded = crowded
     self.ignored = ignored
   }
 
-  /// Takes note of an event.
+  /// Updates the survey with an event.
   mutating func note(_ event: BrowseEvent) {
     switch event {
     case .found(let service):
@@ -35,11 +35,11 @@ public struct ServiceSurvey: Sendable, Hashable {
   }
 }
 
-/// Collects what a stream tells until `duration` is over, or `moment` has passed since the collector had enough.
+/// Collects from a stream until `duration` is over, or until `moment` has passed since the collector had enough.
 ///
-/// - Parameter collect: reads a stream that ends when the task is cancelled, and returns what it has then; calls its
-///   argument when what it has is enough.
-/// - Returns: `nil` only if the calling task is cancelled.
+/// - Parameter collect: reads a stream that ends when the task is cancelled, and returns what it has read; calls its
+///   argument when that is enough.
+/// - Returns: the collected result; `nil` only if the calling task is cancelled.
 func gather<Result: Sendable>(
   for duration: Duration, moment: Duration, clock: any Clock<Duration> = ContinuousClock(),
   _ collect: @escaping @Sendable (_ hasEnough: @escaping @Sendable () -> Void) async throws -> Result
@@ -49,7 +49,7 @@ func gather<Result: Sendable>(
     group.addTask {
       try await collect { signal.finish() }
     }
-    // A timer that is cancelled ends like one that has run out: the collector alone decides what comes of it.
+    // A cancelled timer ends like an expired one, so only the collector's result counts.
     group.addTask {
       try? await clock.sleep(for: duration)
       return nil
@@ -62,7 +62,7 @@ func gather<Result: Sendable>(
     defer { group.cancelAll() }
     while let result = try await group.next() {
       if let result { return result }
-      // Cancellation ends the stream, and what was collected is the result.
+      // Cancellation ends the stream, and the collector then returns its result.
       group.cancelAll()
     }
     return nil

@@ -1,12 +1,13 @@
 /// DNS-SD TXT records: strings of the form `key=value` (RFC 6763 section 6).
 enum TXTRecord {
-  /// The most that fits in one Ethernet packet (RFC 6763 section 6.2), each string with its length byte.
+  /// The maximum length in bytes that fits into an Ethernet packet (RFC 6763 section 6.2), with a length byte per
+  /// string.
   static let maximumBytes = 1300
   static let maximumKeys = 64
   private static let maximumStringBytes = 255
 
-  /// What `strings` say, in the order in which they were sent. Hostile input: reads up to the two maxima, skips what is
-  /// not an entry, lets the first of equal keys win, keeps values that are valid UTF-8.
+  /// Returns the entries of `strings`, which may be hostile: reads up to both maxima, skips invalid entries, keeps
+  /// the first of equal keys, and drops values that are not valid UTF-8.
   static func parse(_ strings: some Sequence<[UInt8]>) -> [String: String] {
     var seen: Set<String> = []
     var entries: [String: String] = [:]
@@ -15,14 +16,14 @@ enum TXTRecord {
       bytes += string.count + 1
       guard bytes <= maximumBytes, seen.count < maximumKeys else { break }
       let (key, value) = split(string)
-      // A second occurrence is ignored even if the first one's value was of no use (RFC 6763 section 6.4).
+      // A second occurrence is ignored even if the first value was invalid (RFC 6763 section 6.4).
       guard let key = normalizedKey(key), seen.insert(key).inserted else { continue }
       entries[key] = String(validating: value, as: UTF8.self)
     }
     return entries
   }
 
-  /// The strings to publish for `entries`, in their order.
+  /// Returns the strings to publish for `entries`, in their order.
   static func strings(
     for entries: [(key: String, value: String)]
   ) throws(DiscoveryError) -> [[UInt8]] {

@@ -1,10 +1,11 @@
 import HealthModel
 
-/// Tells machines apart that have one identity, because one was put back from a copy of the other: in a header of a paired
-/// machine's request for changes and of its answer. It is another after every start of a machine, and one that was there
-/// before never comes back, so whoever sees one, then another, and then the first again has met two machines.
+/// A marker that tells apart machines sharing one identity, such as after a backup of one was restored on another. A
+/// paired machine sends it in a header of its request for changes and of its answer. It changes at every start of a
+/// machine and never returns to an earlier value, so a client or server that sees one mark, then another, then the
+/// first again has met two machines.
 ///
-/// It is a hash, and says nothing of the machine.
+/// The mark is a hash and reveals nothing about the machine.
 public struct MachineMark: Hashable, Sendable {
   /// The name of the header field, in requests and answers alike.
   public static let header = "Hpeer-Machine"
@@ -12,10 +13,10 @@ public struct MachineMark: Hashable, Sendable {
   /// 16 hexadecimal digits in lower case.
   public let text: String
 
-  /// The first 8 bytes of a hash.
+  /// Creates a mark from the first 8 bytes of a hash.
   public init(_ hash: some Sequence<UInt8>) { text = RadixCoding.hex.encode(hash.prefix(8)) }
 
-  /// `nil` for what is no mark.
+  /// Parses a mark, or returns `nil` if the text is not one.
   public init?(text: some StringProtocol) {
     guard text.utf8.count == 16, RadixCoding.hex.decode(text) != nil, text.lowercased() == text else { return nil }
     self.text = String(text)

@@ -1,17 +1,17 @@
 import Foundation
 
-/// What a machine is called by now, in a header of a paired machine's request and of its answer: pairing tells only what
-/// it was called then. A name proves nothing and is no key.
+/// The encoding of a machine's current name in a header of a paired machine's request and answer. Pairing only tells
+/// the name at that time. A name proves nothing and is not a key.
 public enum PeerName {
   /// The name of the header field, in requests and answers alike.
   public static let header = "Hpeer-Name"
 
-  /// Percent-encoded UTF-8 of the name as pairing would send it.
+  /// Returns the percent-encoded UTF-8 of the name, trimmed as for pairing.
   public static func encoded(_ name: String) -> String {
     PairingProtocol.trimmedName(name).addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  /// `nil` for what is no such name: the name that is known already stays.
+  /// Decodes a name, or returns `nil` for an invalid one, in which case the known name stays.
   public static func decoded(_ text: String) -> String? {
     guard text.utf8.count <= 3 * PairingProtocol.maximumNameByteCount, let name = text.removingPercentEncoding,
       !name.isEmpty, PairingProtocol.trimmedName(name) == name
@@ -19,7 +19,7 @@ public enum PeerName {
     return name
   }
 
-  /// RFC 3986 section 2.3.
+  /// The unreserved characters of RFC 3986 section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

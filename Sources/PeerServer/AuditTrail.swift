@@ -7,28 +7,29 @@ import PeerTrust
 import ServiceLifecycle
 import Synchronization
 
-/// Writes what the server does into the store's audit log. A log that cannot be written is reported, not hidden, and
-/// nothing is read that it does not hold: what is about to be sent is written down first.
+/// The writer of the server's events into the store's audit log. Reads are recorded before the data is sent, and a
+/// failure to write the log is reported.
 ///
-/// Reads are counted by the minute (``AuditRead``), so that whoever may read cannot fill the disk by it.
+/// Reads are counted by the minute (``AuditRead``), so that a client with read access cannot fill the disk with log
+/// entries.
 public final class AuditTrail: Sendable {
   private let store: HealthStore
   private let logger: Logger
   private let noise = Mutex(EventRateLimiter())
-  /// Rate limiters of refusals in the log, one for each inbox sender, by the sender's name. All requests without a known
-  /// secret share one, under the empty name.
+  /// The rate limiters of refusals, keyed by inbox sender. All requests without a known secret share the one under
+  /// the empty name.
   private let inboxNoise = Mutex<[String: EventRateLimiter]>([:])
   private let clock: any Clock<Duration>
-  /// Since this trail began.
+  /// Returns the time since this trail was created.
   private let elapsed: @Sendable () -> Duration
   private let minute: Duration
-  /// Names this trail's clock; see ``AuditRead/Moment``.
+  /// The identifier of this trail's clock; see ``AuditRead/Moment``.
   private let session = Int64.random(in: 1...Int64.max)
-  /// A signal that a read was counted, so that ``sealMinutes()`` runs only when there is something to seal.
+  /// A signal that a read was counted, so that ``sealMinutes()`` only wakes when there is work.
   private let counting: (begun: AsyncStream<Void>, begin: AsyncStream<Void>.Continuation)
 
   /// - Parameters:
-  ///   - minute: how long the reads of a peer are counted as one event.
+  ///   - minute: the time over which a peer's reads are counted as one event.
   public init(
     store: HealthStore, logger: Logger, minute: Duration = .seconds(60),
     clock: any Clock<Duration> = ContinuousClock()
@@ -42,8 +43,8 @@ public final class AuditTrail: Sendable {
     counting = (begun, begin)
   }
 
-  /// Puts what was counted into the log when its minute is over, until the task is cancelled or the service shuts down.
-  /// To be run once.
+  /// Writes the counted reads into the log after each minute, until the task is cancelled or the service shuts down.
+  /// Call this once.
   func sealMinutes() async {
     guard minute > .zero else { return }
     await cancelWhenGracefulShutdown { [self] in
@@ -53,7 +54,7 @@ public final class AuditTrail: Sendable {
         do {
           try await store.audit.sealReads(overAt: moment)
         } catch {
-          // What is counted stays, and the next event takes it along.
+          // The counts are kept and written with the next event.
           logger.error("the audit log cannot be written: \(error)")
         }
       }
@@ -65,7 +66,7 @@ public final class AuditTrail: Sendable {
       session: session, elapsed: Int64(elapsed() / .milliseconds(1)), minute: Int64(minute / .milliseconds(1)))
   }
 
-  /// Writes down what has happened already. A log that cannot be written is reported to the logger, and nothing thrown.
+  /// Records an event that has already happened. A failure to write is logged, not thrown.
   public func record(_ name: AuditEvent.Name, _ detail: [String: String] = [:]) async {
     do {
       try await require(name, detail)
@@ -74,17 +75,19 @@ public final class AuditTrail: Sendable {
     }
   }
 
-  /// Writes down what must not happen unseen. Throws ``StoreError`` where it cannot: the request is refused then.
+  /// Records an event before it happens. Throws ``StoreError`` if the log cannot be written; the request must then be
+  /// refused.
   private func require(_ name: AuditEvent.Name, _ detail: [String: String]) async throws {
     try await uncancelled { [store] in try await store.audit.record(AuditEvent(name, detail)) }
   }
 
-  /// The same of what a peer reads.
+  /// Records a peer's read before it is answered. Throws if the log cannot be written.
   ///
   /// - Parameters:
-  ///   - kind: what must be equal for two reads of this name to be counted together.
-  ///   - position: up to where; what was taken back meanwhile must not be sent. `nil` for what has been sent.
-  ///   - anchor: up to where it reads anything.
+  ///   - kind: reads with equal name and kind are counted together.
+  ///   - position: the position to which the answer reaches, so that data withdrawn meanwhile is not sent; `nil` if
+  ///     it was already sent.
+  ///   - anchor: the last change that the answer contains, or `nil` if it contains none.
   private func requireRead(
     _ name: AuditEvent.Name, by client: AuthorizedClient, kind: String = "", _ detail: [String: String],
     at position: (anchor: Anchor, epoch: Epoch)? = nil, read anchor: Anchor? = nil
@@ -95,7 +98,7 @@ public final class AuditTrail: Sendable {
     counting.begin.yield()
   }
 
-  /// Records a status request, before the caller is told how many types it may read.
+  /// Records a status request, before the answer tells the caller how many types it may read.
   func toldStatus(_ client: AuthorizedClient, types: Int) async throws {
     try await requireRead(.statusRead, by: client, ["types": String(types)])
   }
@@ -104,8 +107,8 @@ public final class AuditTrail: Sendable {
     try await requireRead(.typesListed, by: client, ["types": String(types)])
   }
 
-  /// Before the first byte of a feed is sent: one page is written down whole, more of them as begun. Throws
-  /// ``StoreError/anchorOutOfRange`` for a page that is not of the store any more.
+  /// Records a feed before its first byte is sent: complete if it is one page, otherwise as started. Throws
+  /// ``StoreError/anchorOutOfRange`` if the store no longer holds the page's position.
   func begin(_ client: AuthorizedClient, _ query: ChangeQuery, _ page: CodedChangePage, isWhole: Bool) async throws {
     let position = (anchor: page.anchor, epoch: page.epoch)
     if isWhole {
@@ -118,12 +121,12 @@ public final class AuditTrail: Sendable {
     }
   }
 
-  /// Before a connection's first request that waits: what it is sent is written down as it is read, waiting is not.
+  /// Records a connection's first long poll. The data sent later is recorded as it is read; waiting is not recorded.
   func follows(_ client: AuthorizedClient, _ query: ChangeQuery) async throws {
     try await requireRead(.followStarted, by: client, Self.detail(query))
   }
 
-  /// Records how much of a streamed feed was sent, after its last byte; ``begin(_:_:_:isWhole:)`` recorded its start.
+  /// Records how much of a streamed feed was sent, after its last byte. ``begin(_:_:_:isWhole:)`` recorded its start.
   func read(_ client: AuthorizedClient, _ query: ChangeQuery, count: Int, upTo anchor: Anchor, complete: Bool) async {
     var detail = Self.detail(query, count: count, upTo: anchor, complete: complete)
     detail[AuditRead.streamsKey] = "1"
@@ -157,7 +160,7 @@ public final class AuditTrail: Sendable {
     return detail
   }
 
-  /// - Parameter position: of the store before the samples were read.
+  /// - Parameter position: the store's position before the samples were read.
   func read(
     _ client: AuthorizedClient, type: SampleType, offset: Int, count: Int, at position: (anchor: Anchor, epoch: Epoch)
   ) async throws {
@@ -166,7 +169,7 @@ public final class AuditTrail: Sendable {
       read: count > 0 ? position.anchor : nil)
   }
 
-  /// Records a digest request, before the digest, or the refusal of one that is too large, is sent.
+  /// Records a digest request, before the digest or a refusal because of its size is sent.
   func digested(
     _ client: AuthorizedClient, _ selection: DigestSelection, _ filter: SampleFilter, _ digest: StoreDigest
   ) async throws {
@@ -178,7 +181,7 @@ public final class AuditTrail: Sendable {
     try await requireRead(.digestRead, by: client, detail)
   }
 
-  /// Records a question for numbers, before they are sent.
+  /// Records a statistics request before it is answered.
   func counted(_ client: AuthorizedClient, _ question: StatisticsQuestion) async throws {
     var detail = ["types": question.types.map(\.shortName).sorted().joined(separator: ",")]
     detail["bucket"] = question.size.rawValue
@@ -189,27 +192,27 @@ public final class AuditTrail: Sendable {
     try await requireRead(.statisticsRead, by: client, kind: " \(question.size.rawValue)", detail)
   }
 
-  /// Before a caller is told what is known of its pairing.
+  /// Records a pairing view before it is sent.
   ///
-  /// - Parameter outcome: of trying to reach it; `nil` where it is not pulled from.
+  /// - Parameter outcome: the result of connecting to the caller; `nil` if the server does not pull from it.
   func viewed(_ client: AuthorizedClient, address: String, way outcome: PairingView.Outcome?) async throws {
     var detail = ["address": address]
     detail["reached"] = outcome?.rawValue
-    // One of a handful of values; the address of the first is written.
+    // There are few outcomes, so each counts as a kind of its own. The log has the first address of each.
     try await requireRead(.pairingRead, by: client, kind: outcome.map { " \($0.rawValue)" } ?? "", detail)
   }
 
-  /// Before a caller is told whether both records are of one person.
+  /// Records a comparison of persons before its verdict is sent.
   ///
-  /// - Parameter claims: how many different persons it has claimed, this one counted.
+  /// - Parameter claims: the number of different persons that the caller has claimed, including this one.
   func compared(_ client: AuthorizedClient, _ verdict: PersonAnswer.Verdict, claims: Int) async throws {
-    // Both have a handful of values only.
+    // Verdict and count have few values.
     try await requireRead(
       .personCompared, by: client, kind: " \(verdict.rawValue) \(claims)",
       ["person": verdict.rawValue, "claims": String(claims)])
   }
 
-  /// Records a caller that has claimed too many persons, rate-limited by ``EventRateLimiter``.
+  /// Records a refused caller that has claimed too many persons, rate-limited by ``EventRateLimiter``.
   func refusedPerson(of client: AuthorizedClient) async {
     guard let skipped = noise.withLock({ $0.admit("person", at: elapsed()) }) else { return }
     var detail = ["peer": client.name, "id": client.id.hex]
@@ -217,9 +220,10 @@ public final class AuditTrail: Sendable {
     await record(.personRefused, detail)
   }
 
-  /// Records a caller without a valid token, rate-limited by ``EventRateLimiter``, with the number of those left unrecorded.
+  /// Records a caller without a valid token, rate-limited by ``EventRateLimiter``, with the number of unrecorded
+  /// ones.
   ///
-  /// - Parameter client: whose token it was, where that is known.
+  /// - Parameter client: the client whose token it was, if known.
   func refused(_ reason: String, address: String, client: PeerID? = nil) async {
     guard let skipped = noise.withLock({ $0.admit(reason, at: elapsed()) }) else { return }
     var detail = ["reason": reason, "address": address]
@@ -228,9 +232,9 @@ public final class AuditTrail: Sendable {
     await record(.tokenRefused, detail)
   }
 
-  /// Records what the inbox does not take, rate-limited by ``EventRateLimiter`` for each sender and reason.
+  /// Records a refused inbox request, rate-limited by ``EventRateLimiter`` for each sender and reason.
   ///
-  /// - Parameter sender: `nil` where nobody knows whose it is.
+  /// - Parameter sender: the sender's name, or `nil` if unknown.
   func refusedBody(_ reason: String, of sender: String?, address: String) async {
     let skipped = inboxNoise.withLock { $0[sender ?? "", default: EventRateLimiter()].admit(reason, at: elapsed()) }
     guard let skipped else { return }
@@ -240,20 +244,21 @@ public final class AuditTrail: Sendable {
     await record(.inboxRefused, detail)
   }
 
-  /// A paired machine has a new certificate, which its old one has signed.
+  /// Records that a paired machine has a new certificate, signed with its old key.
   public func rotated(_ name: String, from formerID: PeerID, to id: PeerID) async {
     await record(.identityRotated, ["peer": name, "id": id.hex, "formerId": formerID.hex])
   }
 
-  /// What the pairing desk reports. Those who are kept out are written as ``EventRateLimiter`` has it.
+  /// Records an event of the pairing desk. Refusals because of other callers' unfinished attempts are rate-limited by
+  /// ``EventRateLimiter``.
   ///
-  /// - Returns: whether the event was written, and is to be shown.
+  /// - Returns: whether the event was recorded and should be shown.
   @discardableResult
   public func record(_ event: PairingEvent) async -> Bool {
     switch event {
     case .windowOpened: await record(AuditEvent.Name.windowOpened)
     case .windowClosed(let reason): await record(.windowClosed, ["reason": reason.rawValue])
-    // Written out, for `.windowLocked` alone would be the event again.
+    // Spelled out, because `.windowLocked` alone would call this method again.
     case .windowLocked: await record(AuditEvent.Name.windowLocked)
     case .codeRotated: break
     case .succeeded(let id, let name, let method):

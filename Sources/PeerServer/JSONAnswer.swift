@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Makes responses out of encodable values.
+/// Functions that create responses from encodable values.
 enum JSONAnswer {
   static func response(
     _ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = .init()
@@ -24,10 +24,10 @@ enum JSONAnswer {
     return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
   }
 
-  /// The headers of an answer of JSON that nobody is to keep.
+  /// The header fields of a JSON answer that must not be cached.
   static let headers: HTTPFields = [.contentType: "application/json", .cacheControl: "no-store"]
 
-  /// Sends JSON without its length, so that it goes out in small pieces (``FairScheduling``).
+  /// Returns a JSON response without a length, so that it is sent in small pieces (``FairScheduling``).
   static func inPieces(_ json: ByteBuffer) -> Response {
     let body = ResponseBody { writer in
       try await writer.write(json)

@@ -1,7 +1,7 @@
 import PeerTrust
 import Synchronization
 
-/// Hands every event of the pairing desk to everyone who listens.
+/// A broadcaster of the pairing desk's events to any number of listeners.
 public final class PairingEvents: Sendable {
   private struct State {
     var next = 0
@@ -10,15 +10,15 @@ public final class PairingEvents: Sendable {
 
   private let state = Mutex(State())
 
-  /// Nobody listens yet.
+  /// Creates a broadcaster without listeners.
   public init() {}
 
-  /// Hands an event to all who listen now. Never blocks: a listener that has 64 unread loses its oldest.
+  /// Sends an event to all current listeners. Never blocks: a listener with 64 unread events loses its oldest.
   public func send(_ event: PairingEvent) {
     for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
   }
 
-  /// Events from now on. Ends when the listener's task does.
+  /// Returns a stream of the events from now on. It ends with the listener's task.
   public func listen() -> AsyncStream<PairingEvent> {
     let (stream, continuation) = AsyncStream.makeStream(of: PairingEvent.self, bufferingPolicy: .bufferingNewest(64))
     let key = state.withLock { state in

@@ -5,30 +5,29 @@ import NIOSSL
 import PeerProtocol
 import PeerTrust
 
-/// What is known about a request beside itself: where it came from and, once ``BearerAuthentication`` was asked, whose it
-/// is.
+/// The context of a request: where it came from and, once ``BearerAuthentication`` has run, which client sent it.
 struct PeerRequestContext: RequestContext {
   var coreContext: CoreRequestContextStorage
-  /// The numeric address of the caller; evidence of nothing.
+  /// The numeric address of the caller, which proves nothing.
   let remoteAddress: String
   private let channel: any Channel
-  /// The IPv4 address or IPv6 /64 that limits count the caller under.
+  /// The IPv4 address or IPv6 /64 under which limits count the caller.
   let addressGroup: AddressGroup
-  /// The connection that the request came over, where there is one.
+  /// The connection of the request, if there is one.
   let connection: ServingConnection?
-  /// What the registry said of the request's token, so that it is asked once for each request; `nil` before.
+  /// The registry's result for the request's token, cached so that it is asked once per request; `nil` before.
   var authentication: Result<AuthorizedClient, BearerAuthentication.Refusal>?
 
-  /// The authenticated client, behind ``BearerAuthentication``; elsewhere ``ServerFailure`` 401.
+  /// Returns the authenticated client. Throws ``ServerFailure`` 401 outside ``BearerAuthentication``.
   func authorized() throws(ServerFailure) -> AuthorizedClient {
     guard let client = try? authentication?.get() else { throw .unauthorized }
     return client
   }
-  /// Behind ``ResponseLimit``: released while the request waits for something else than its reader.
+  /// The permit of ``ResponseLimit``, released while the request waits for anything except its reader.
   var responsePermit: FairSemaphore.Permit?
-  /// Behind ``AuthorizationRecheck``: what the answer shows, which its client must be allowed to the end.
+  /// The scope that the answer uses, set by ``AuthorizationRecheck``. The client must have it until the answer ends.
   var granted: GrantedScope?
-  /// Behind ``FairScheduling``: released while the request waits for something else than the store.
+  /// The permit of ``FairScheduling``, released while the request waits for anything except the store.
   var storePermit: FairSemaphore.Permit?
 
   init(source: ApplicationRequestContextSource) {
@@ -39,8 +38,8 @@ struct PeerRequestContext: RequestContext {
     connection = ServingConnection.current
   }
 
-  /// Of the certificate that the client showed in this connection's handshake, which proved that it holds the key; `nil`
-  /// if it showed none.
+  /// Returns the fingerprint of the certificate in this connection's handshake, which proved that the client holds
+  /// the key, or `nil` if the client sent none.
   func clientFingerprint() async throws -> Fingerprint? {
     guard let certificate = try await channel.nioSSL_peerCertificate().get() else { return nil }
     return Fingerprint(certificateDER: try certificate.toDERBytes())

@@ -12,31 +12,33 @@ import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
-/// Serves one store to paired peers over TLS.
+/// A server that serves one store to paired peers over TLS.
 ///
-/// Runs until its task is cancelled or its service group shuts down gracefully; requests in flight are answered first.
+/// The server runs until its task is cancelled or its service group shuts down gracefully. Requests in progress are
+/// answered first.
 public struct PeerServer: Service {
-  /// What is served under which name and where.
+  /// The name, address and limits of a server.
   public struct Configuration: Sendable {
-    /// What the machine is called in ``StatusData``.
+    /// The machine's name in ``StatusData``.
     public var name: String
     /// The program's version, reported in ``StatusData``.
     public var version: String
-    /// The address to bind; `nil` for all of IPv6 and IPv4.
+    /// The address to bind; `nil` for all addresses of IPv6 and IPv4.
     public var host: String?
-    /// The TCP port; 0 for any that is free.
+    /// The TCP port; 0 for any free one.
     public var port: Int
-    /// Changes between two change tokens of the feed: what a client loses at most when its connection breaks.
+    /// The number of changes between two change tokens of the feed, and so the most that a client must fetch again
+    /// after a broken connection.
     public var changesPerToken = 5_000
-    /// Used as far as the process may have descriptors for them.
+    /// The limits, reduced if the process may not open enough file descriptors.
     public var limits = ServingLimits()
-    /// Tries whether this machine reaches one that it pulls from, where it last did; `nil` where nothing is tried. Asked
-    /// for by the machine itself, seldom and one at a time.
+    /// Tries to connect to a machine from which this one pulls, at its last known address; `nil` to try none. Called
+    /// at the request of that machine, rarely and one at a time.
     public var wayBack: (@Sendable (ServerRecord) async -> PairingView.Following)?
-    /// By which what depends on time is measured, but for the times of a connection, which are the event loop's.
+    /// The clock for all timing except that of connections, which use the event loop's.
     public var clock: any Clock<Duration> = ContinuousClock()
 
-    /// - Parameter port: 8737 by default; 0 for any that is free.
+    /// - Parameter port: 8737 by default; 0 for any free port.
     public init(name: String, version: String, host: String? = nil, port: Int = Route.defaultPort) {
       self.name = name
       self.version = version
@@ -45,14 +47,15 @@ public struct PeerServer: Service {
     }
   }
 
-  /// Connections that wait to be accepted; the kernel drops more.
+  /// The number of connections that may wait to be accepted. The kernel drops further ones.
   private static let backlog = 1024
 
   private let application: any ApplicationProtocol
   private let configuration: Configuration
   private let audit: AuditTrail
 
-  /// - Parameter onListening: called with the port once connections are accepted. Nothing is answered before it is through.
+  /// - Parameter onListening: called with the port once connections are accepted. Requests are answered after it
+  ///   returns.
   public init(
     _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
     desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void

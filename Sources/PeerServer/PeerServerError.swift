@@ -1,7 +1,7 @@
 import NIOCore
 import OperatingSystem
 
-/// Why the server could not start.
+/// A reason why a server could not start.
 public enum PeerServerError: Error, Hashable, Sendable {
   /// A listener of this program, each with a port of its own.
   public enum Listener: Hashable, Sendable {
@@ -17,11 +17,11 @@ public enum PeerServerError: Error, Hashable, Sendable {
     }
   }
 
-  /// Another process listens on the port (`EADDRINUSE`).
+  /// Another process is listening on the port (`EADDRINUSE`).
   case portTaken(Int, of: Listener)
   /// The port is below 1024 and the user is not root (`EACCES`).
   case portForbidden(Int, of: Listener)
-  /// The address is not one of this machine's, or something else of the network's.
+  /// The address does not belong to this machine, or another network error occurred.
   case cannotListen(address: String, reason: String)
 }
 
@@ -38,7 +38,7 @@ extension PeerServerError: CustomStringConvertible {
   }
 }
 
-/// Why something could not be listened on, in a few words: NIO names the function that failed first.
+/// Returns a short reason why listening failed. NIO's own description begins with the name of the failed function.
 func networkReason(_ error: any Error) -> String {
   switch error {
   case let error as IOError: SystemMessage.text(error.errnoCode)

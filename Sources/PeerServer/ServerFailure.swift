@@ -4,7 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 import PeerProtocol
 
-/// An answer that is not a success: a status and one sentence, as `{"success":false,"error":"…"}`.
+/// A failed response: a status and a sentence, sent as `{"success":false,"error":"…"}`.
 struct ServerFailure: Error {
   var status: HTTPResponse.Status
   var message: String
@@ -16,7 +16,7 @@ struct ServerFailure: Error {
     .init(status: .unauthorized, message: "Unauthorized", headers: [.wwwAuthenticate: "Bearer"])
   }
 
-  /// 403: the client may ask for numbers of days, and for nothing finer.
+  /// The 403 failure for a client that may only read daily values.
   static var onlyDaily: Self {
     .init(
       status: .forbidden,
@@ -25,7 +25,7 @@ struct ServerFailure: Error {
     )
   }
 
-  /// 423: the owner has locked this machine.
+  /// The 423 failure for a machine that its owner has locked.
   static var locked: Self {
     .init(
       status: .init(code: 423, reasonPhrase: "Locked"),
@@ -36,7 +36,7 @@ struct ServerFailure: Error {
     .init(status: .gone, message: "The change token is not valid for this store and filter: start over without one.")
   }
 
-  /// 406: the client takes the feed of another version of hpeer only.
+  /// The 406 failure for a client that only accepts the feed of another version of hpeer.
   static var otherFeedVersion: Self {
     .init(
       status: .notAcceptable,
@@ -45,21 +45,21 @@ struct ServerFailure: Error {
     )
   }
 
-  /// 503: all long-poll permits, or all of this client's, are in use.
+  /// The 503 failure when all long-poll permits of the server or of this client are in use.
   static var tooManyWait: Self {
     .init(
       status: .serviceUnavailable, message: "Too many requests wait for changes: try again in 30 s.",
       headers: [.retryAfter: "30"])
   }
 
-  /// 429: the client's request queue is full, or all connections that it may have are at work.
+  /// The 429 failure when the client's request queue is full or all its allowed connections are busy.
   static var tooManyOfClient: Self {
     .init(
       status: .tooManyRequests, message: "Too many requests of this client at once: try again in 5 s.",
       headers: [.retryAfter: "5", .connection: "close"])
   }
 
-  /// 503: the client's scope was changed while its request was being answered.
+  /// The 503 failure when the client's scope changed while its request was being answered.
   static var scopeChanged: Self {
     .init(
       status: .serviceUnavailable, message: "What this client may read has just been changed: try again.",

@@ -2,21 +2,23 @@ import Foundation
 import Glibc
 import OperatingSystem
 
-/// The texts of the QR codes in a picture: a screenshot or a photo, PNG or JPEG.
+/// A reader for QR codes in a picture: a screenshot or a photo, PNG or JPEG.
 ///
-/// A picture is parsed by libraries written in C, and may have come from anybody. So that is done in a process of its own,
-/// which has no network, no files and nothing of this one's environment or memory, and only so much memory and time; the
-/// libraries are loaded there, and only then. Where they are not installed, ``QRPictureError/missing(_:)`` says which.
+/// Pictures are parsed by C libraries and may come from anyone. So a separate process parses them, with no network,
+/// no files, no access to this process's environment or memory, and limited memory and time; the libraries are loaded
+/// only there. If they are not installed, ``QRPictureError/missing(_:)`` names them.
 public enum QRPicture {
-  /// The word by which ``readingProcess(_:)`` is asked for.
+  /// The argument that makes a process run ``readingProcess(_:)``.
   public static let word = "read-qr-picture"
-  /// After which a process that reads is killed.
+  /// The time after which a reading process is killed.
   private static let patience = Duration.seconds(45)
 
-  /// Reads a file in a process of its own. Throws ``QRPictureError`` and `CancellationError`.
+  /// Returns the texts of the QR codes in a file, read in a separate process. Throws ``QRPictureError`` and
+  /// `CancellationError`.
   ///
-  /// - Parameter program: which begins with ``readingProcess(_:)`` when it is started with ``word`` alone.
-  /// - Returns: the texts of all codes, at least one, each once, in the order in which they were found.
+  /// - Parameter program: a program that calls ``readingProcess(_:)`` when it is started with ``word`` as its only
+  ///   argument.
+  /// - Returns: the distinct texts of all codes, at least one, in the order in which they were found.
   public static func texts(in path: String, program: String = "/proc/self/exe") async throws -> [String] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -36,8 +38,8 @@ public enum QRPicture {
     return try answer.texts()
   }
 
-  /// What the process does that reads: takes a picture from standard input, gives up what it does not need, and prints an
-  /// answer. To be called first thing, where the first argument is ``word`` and the only one.
+  /// Runs the reading process: reads a picture from standard input, confines itself, prints the result and exits.
+  /// Call it before anything else. Does nothing unless the only argument is ``word``.
   public static func readingProcess(_ arguments: [String]) {
     guard arguments == [word] else { return }
     let answer = PictureReader.answer(from: STDIN_FILENO, confining: true)

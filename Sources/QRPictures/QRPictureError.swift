@@ -1,18 +1,18 @@
-/// Why a picture was not read.
+/// An error that kept a picture from being read.
 public enum QRPictureError: Error, Hashable, Sendable {
   /// The file cannot be opened.
   case unreadable(path: String, reason: String)
-  /// These libraries are not on this machine.
+  /// The libraries of these packages are not installed.
   case missing([String])
-  /// The file is no picture that is read here; `kind` is what it is, where that is known.
+  /// The file is not a supported picture; `kind` is its format, if known.
   case noPicture(kind: String?)
-  /// More bytes, or more points, than are looked at.
+  /// The picture has more bytes or more pixels than are accepted.
   case tooLarge
-  /// It begins as a picture and cannot be decoded: cut off or damaged.
+  /// The file begins like a picture but cannot be decoded: it is truncated or damaged.
   case damaged
-  /// No QR code was found in it.
+  /// The picture contains no readable QR code.
   case nothingFound
-  /// What reads it ended without an answer, or did not end.
+  /// The reading process ended without a result or did not end.
   case failed
 }
 

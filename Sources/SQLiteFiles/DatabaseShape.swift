@@ -21,7 +21,8 @@ public struct DatabaseShape: Equatable, Sendable {
     for table in tables {
       let name: String = table["name"]
       if name.hasPrefix("sqlite_") { continue }
-      objects[name] = try Self.lines(of: name, db) + ["rowid: \(table["wr"] as Int == 0), strict: \(table["strict"] as Int)"]
+      objects[name] =
+        try Self.lines(of: name, db) + ["rowid: \(table["wr"] as Int == 0), strict: \(table["strict"] as Int)"]
       for index in try Row.fetchAll(
         db, sql: "SELECT name, \"unique\", origin, partial FROM pragma_index_list(?)", arguments: [name])
       {
@@ -45,7 +46,8 @@ public struct DatabaseShape: Equatable, Sendable {
       db, sql: "SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid",
       arguments: [table])
     let keys = try Row.fetchAll(
-      db, sql: "SELECT \"table\", \"from\", \"to\", on_update, on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq",
+      db,
+      sql: "SELECT \"table\", \"from\", \"to\", on_update, on_delete FROM pragma_foreign_key_list(?) ORDER BY id, seq",
       arguments: [table])
     return (columns + keys).map { "\($0)" }
   }

@@ -1,9 +1,9 @@
 import GRDB
 
-/// What somebody has put into a database beside what its program made. A trigger runs with every write, and a view or a
-/// virtual table with every read: one could hide reads from the audit log.
+/// Objects in a database that its own program did not create. A trigger runs with every write, and a view or a
+/// virtual table with every read: such an object could hide reads from the audit log.
 public enum ForeignObjects {
-  /// The name of a trigger, a view or a virtual table that is none of `known`; `nil` where there is none.
+  /// Returns the name of the first trigger, view or virtual table that is not in `known`, or `nil` if there is none.
   ///
   /// ```swift
   /// import GRDB
@@ -13,7 +13,7 @@ public enum ForeignObjects {
   /// }
   /// ```
   ///
-  /// - Parameter known: statements of SQL that make objects, however they are spaced.
+  /// - Parameter known: the SQL statements that create the program's own objects. White space is not compared.
   public static func first(in db: Database, known: [String]) throws -> String? {
     let known = Set(known.map(spaced))
     let rows = try Row.fetchAll(

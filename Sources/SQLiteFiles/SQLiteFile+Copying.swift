@@ -2,12 +2,13 @@ import GRDB
 import OperatingSystem
 
 extension SQLiteFile {
-  /// Copies the database as it is at one instant into a new file of mode 0600 that needs no other beside it (SQLite's online
-  /// backup), while others read and write it. Blocking. Throws `SystemError`, `DatabaseError`.
+  /// Copies the database as it is at one instant into a new file of mode 0600, while other connections read and write
+  /// it. The copy is a single file without a write-ahead log. Uses SQLite's online backup. Blocking. Throws
+  /// `SystemError`, `DatabaseError`.
   ///
   /// - Parameters:
-  ///   - target: must not be there.
-  ///   - edit: changes the copy; nothing can be recovered of what it takes out.
+  ///   - target: the path of the copy. No file may exist there.
+  ///   - edit: changes the copy. Data that it deletes cannot be recovered from the copy.
   public func copy(to target: String, _ edit: (Database) throws -> Void = { _ in }) throws {
     try requireNoLinks()
     try PrivateFile.create(target, [])

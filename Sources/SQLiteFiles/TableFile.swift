@@ -3,10 +3,10 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A SQLite database that is written once, from its first table to its last row, for other programs to read.
+/// An SQLite database for other programs to read, written once from its first table to its last row.
 ///
-/// Tables come with their first row, and columns with the first row that has them. All is one transaction, and nothing is
-/// kept beside the file: if ``finish()`` is not reached, the file is to be thrown away.
+/// A table is created with its first row, and a column with the first row that has it. Everything is one transaction
+/// without a journal: if ``finish()`` is not called, discard the file.
 ///
 /// ```swift
 /// func write(_ names: [String], to path: String) throws {
@@ -20,10 +20,10 @@ import Synchronization
 public final class TableFile: Sendable {
   public struct Column: Hashable, Sendable {
     public var name: String
-    /// Its type, and what else SQL has after the name: `TEXT PRIMARY KEY`.
+    /// The column's type and constraints in SQL, for example `TEXT PRIMARY KEY`.
     public var declaration: String
 
-    /// - Parameter declaration: SQL, which is not checked here.
+    /// Creates a column. `declaration` is SQL, which is not checked.
     public init(_ name: String, _ declaration: String) {
       (self.name, self.declaration) = (name, declaration)
     }
@@ -40,41 +40,46 @@ public final class TableFile: Sendable {
     public var columns: [String]
     public var values: [Value]
 
+    /// Creates a row.
+    ///
     /// - Parameters:
-    ///   - columns: any names. What has none of its own goes to ``TableFile/rest``: the second of two names that SQLite takes
-    ///     for one, and whatever is more than a table can have.
-    ///   - values: one for each of `columns`.
+    ///   - columns: any names. A value whose name cannot have a column of its own goes to ``TableFile/rest``: the
+    ///     second of two names that SQLite treats as equal, and every name beyond the limit of a table.
+    ///   - values: one value for each of `columns`.
     public init(table: String, columns: [String], values: [Value]) {
       (self.table, self.columns, self.values) = (table, columns, values)
     }
   }
 
-  /// Why it cannot be written.
+  /// The reason why the file cannot be written.
   public enum Failure: Error, Hashable, Sendable {
     case diskFull
-    /// - Parameter reason: SQLite's words.
+    /// Another error of SQLite.
+    ///
+    /// - Parameter reason: SQLite's message.
     case unwritable(reason: String)
   }
 
-  /// The column that has, as a JSON object of texts, what found no column of its own; there once it is needed.
+  /// The column for values without a column of their own, as a JSON object of strings. It is added when it is first
+  /// needed.
   public static let rest = "metadata"
-  /// Columns of one table; SQLite has 2000 at most. Every key of metadata becomes one.
+  /// The maximum number of columns of a table, below SQLite's limit of 2000. Every metadata key becomes a column.
   static let mostColumns = 1_900
-  /// In bytes: what SQLite holds of the file in memory.
+  /// The size of SQLite's page cache, in bytes.
   private static let cache = 4 << 20
 
-  /// Prepared at a time: rows of any metadata have columns of any number of kinds.
+  /// The maximum number of prepared statements: rows with different metadata have different sets of columns.
   private static let mostStatements = 64
 
-  /// Rows that one statement puts in.
+  /// The table and columns of rows that share one insert statement.
   private struct Shape: Hashable {
     var table: String
     var columns: [String]
   }
 
-  /// What a table has by now.
+  /// The columns that a table has so far.
   private struct Table {
-    /// As the table has it; SQLite finds it in any case.
+    /// The names of the columns by their names in lowercase, because SQLite ignores case.
     var columns: [String: String] = [:]
     var hasRest = false
   }
@@ -83,9 +88,11 @@ public final class TableFile: Sendable {
   private let beginning: @Sendable (String) -> [Column]
   private let tables = Mutex<[String: Table]>([:])
 
+  /// Creates the database and begins its transaction.
+  ///
   /// - Parameters:
-  ///   - path: an empty file, or none.
-  ///   - beginning: the columns that a table has before its first row.
+  ///   - path: the path of an empty file, or of no file.
+  ///   - beginning: returns the columns that a table has before its first row.
   /// - Throws: ``Failure``.
   public init(path: String, beginning: @escaping @Sendable (_ table: String) -> [Column]) throws {
     self.beginning = beginning
@@ -94,7 +101,7 @@ public final class TableFile: Sendable {
     configuration.allowsUnsafeTransactions = true
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
-      // Whoever breaks off throws the file away, and whoever finishes it brings it to the disk.
+      // A file that is not finished is thrown away, and the caller of `finish` syncs the file to disk.
       try db.execute(
         sql: """
           PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
@@ -109,12 +116,12 @@ public final class TableFile: Sendable {
     }
   }
 
-  /// Makes a table that shall be there even if it has no rows. Throws ``Failure``.
+  /// Creates a table, so that it exists even if it gets no rows. Throws ``Failure``.
   public func makeTable(_ name: String) throws {
     try writing { db, tables in _ = try self.table(name, in: &tables, db) }
   }
 
-  /// Throws ``Failure``. A row whose primary key is there already is left out.
+  /// Inserts rows. A row whose primary key exists already is left out. Throws ``Failure``.
   public func insert(_ rows: [Row]) throws {
     try writing { db, tables in
       var insertions: [Shape: Insertion] = [:]
@@ -130,7 +137,7 @@ public final class TableFile: Sendable {
     }
   }
 
-  /// Ends the transaction and closes the file, which is not on the disk for sure. Throws ``Failure``.
+  /// Commits the transaction and closes the file, without syncing it to disk. Throws ``Failure``.
   public func finish() throws {
     try writing { db, _ in try db.execute(sql: "COMMIT") }
     do {
@@ -167,7 +174,7 @@ public final class TableFile: Sendable {
     return table
   }
 
-  /// How rows with these columns are put in; makes what is missing.
+  /// Returns the insertion for rows with the columns of `row`. Creates the table and columns that are missing.
   private func insertion(of row: Row, in tables: inout [String: Table], _ db: Database) throws -> Insertion {
     var table = try table(row.table, in: &tables, db)
     var (columns, places, rest): ([String], [Int], [(Int, String)]) = ([], [], [])
@@ -203,19 +210,19 @@ public final class TableFile: Sendable {
 
   private static func quoted(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
-  /// SQLite takes names for the same that differ only in the case of ASCII letters.
+  /// Returns the name in lowercase ASCII. SQLite treats names that differ only in the case of ASCII letters as equal.
   private static func folded(_ name: String) -> String {
     guard name.utf8.contains(where: { (0x41...0x5A).contains($0) }) else { return name }
     return String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
   }
 }
 
-/// Binds the values of rows that have the same columns, without GRDB's argument boxes.
+/// A prepared insert statement for rows with the same columns. It binds values without GRDB's argument boxes.
 private struct Insertion {
   let statement: Statement
-  /// Which value belongs to each mark.
+  /// The index of the value for each parameter of the statement.
   let places: [Int]
-  /// Which belong to ``TableFile/rest``, and their names.
+  /// The indexes and names of the values that go to ``TableFile/rest``.
   let rest: [(index: Int, name: String)]
 
   func run(_ values: [TableFile.Value]) throws {
@@ -261,6 +268,6 @@ private struct Insertion {
     }
   }
 
-  /// SQLite copies what it is given.
+  /// A marker that tells SQLite to copy the bytes that it is given.
   private static let transient = unsafeBitCast(OpaquePointer(bitPattern: -1), to: sqlite3_destructor_type.self)
 }

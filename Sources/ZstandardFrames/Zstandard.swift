@@ -1,6 +1,6 @@
 import CZstd
 
-/// Zstandard frames (RFC 8878) that are whole in memory.
+/// Zstandard frames (RFC 8878) that are completely in memory.
 package enum Zstandard {
   package enum Failure: Error {
     case notOneFrame
@@ -8,10 +8,11 @@ package enum Zstandard {
     case library(String)
   }
 
-  /// Fast enough never to be waited for, and close to the best for columns and for lines of samples.
+  /// The compression level: fast enough that it causes no delay, and close to the best for columns and lines of
+  /// samples.
   static let level: Int32 = 3
 
-  /// One Zstandard frame (RFC 8878) with its content size in the header.
+  /// Returns a Zstandard frame (RFC 8878) with its content size in the header.
   package static func compress(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
     var code = 0
     let frame = [UInt8](unsafeUninitializedCapacity: ZSTD_compressBound(bytes.count)) { buffer, count in
@@ -22,14 +23,14 @@ package enum Zstandard {
     return frame
   }
 
-  /// Maximum bytes of a block (RFC 8878 section 3.1.1.2).
+  /// The maximum size of a block, in bytes (RFC 8878 section 3.1.1.2).
   private static let mostOfBlock = 128 << 10
 
-  /// One frame whose blocks hold the content as it is (RFC 8878 section 3.1.1), with its size, below 4 GiB, in the header.
+  /// Returns a frame of uncompressed blocks (RFC 8878 section 3.1.1), with its size, below 4 GiB, in the header.
   package static func store(_ bytes: [UInt8]) -> [UInt8] {
     var frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD]
     frame.reserveCapacity(bytes.count + bytes.count / mostOfBlock * 3 + 16)
-    // A content size of four bytes; a single segment, so without a window; no checksum.
+    // The descriptor says: a content size of four bytes, a single segment (so no window), no checksum.
     frame.append(0b1010_0000)
     withUnsafeBytes(of: UInt32(truncatingIfNeeded: bytes.count).littleEndian) { frame.append(contentsOf: $0) }
     var start = 0
@@ -43,10 +44,10 @@ package enum Zstandard {
     return frame
   }
 
-  /// The content of bytes that are exactly one frame, at most `limit` of it.
+  /// Returns the content of bytes that are exactly one frame; throws if it exceeds `limit` bytes.
   package static func decompress(_ frame: UnsafeRawBufferPointer, limit: Int) throws(Failure) -> [UInt8] {
     let size = ZSTD_getFrameContentSize(frame.baseAddress, frame.count)
-    // The two highest numbers mean that the size is not said, and that this is no frame.
+    // The two highest values stand for an unknown size and for an invalid frame.
     guard size < .max - 1, ZSTD_findFrameCompressedSize(frame.baseAddress, frame.count) == frame.count else {
       throw .notOneFrame
     }

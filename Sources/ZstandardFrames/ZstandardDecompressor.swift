@@ -1,23 +1,23 @@
 import CZstd
 
-/// Gives the content of Zstandard frames (RFC 8878), one after the other, that come piece by piece.
+/// A decompressor for consecutive Zstandard frames (RFC 8878) that arrive in pieces.
 package final class ZstandardDecompressor {
   package enum Failure: Error {
-    /// It would take more memory than ``maximumWindow``, as what `zstd --long` and `--ultra` make does.
+    /// The frame needs a window larger than ``maximumWindow``, as files made with `zstd --long` or `--ultra` do.
     case windowTooLarge
-    /// In the library's words.
+    /// The input is damaged, as described by the library.
     case damaged(String)
   }
 
-  /// Of what has been seen, a decompressor keeps this many bytes at most, as a power of two: 32 MiB. `zstd -19` asks for 8.
+  /// The maximum window, as a power of two: 32 MiB of decompressed data are kept at most. `zstd -19` uses 8 MiB.
   private static let maximumWindow: Int32 = 25
 
   private let stream: OpaquePointer
-  /// Whether what has been read ends with the end of a frame, or is nothing.
+  /// Whether the input so far is empty or ends with a complete frame.
   package private(set) var isBetweenFrames = true
 
   package init() {
-    // Only memory can be missing, without which Swift's own arrays end the process, too.
+    // Creation fails only without memory, and then Swift's own arrays end the process, too.
     guard let stream = ZSTD_createDCtx() else { fatalError("no memory for a Zstandard decompressor") }
     self.stream = stream
     ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, Self.maximumWindow)
@@ -25,12 +25,14 @@ package final class ZstandardDecompressor {
 
   deinit { ZSTD_freeDCtx(stream) }
 
-  /// - Returns: how many bytes of `input` were used up and how many were written to `output`. When neither is any, more
-  ///   input is needed.
+  /// Decompresses more input.
+  ///
+  /// - Returns: the number of bytes read from `input` and written to `output`. If both are zero, more input is
+  ///   needed.
   package func decompress(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(Failure) -> (used: Int, written: Int) {
-    // Without input, a new frame would be begun.
+    // A call without input would start a new frame.
     if isBetweenFrames, input.isEmpty { return (0, 0) }
     var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
     var room = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)

@@ -3,7 +3,7 @@ import OperatingSystem
 import QRPictures
 import Terminal
 
-/// `hpeer`: moves a person's health record between machines they own.
+/// The `hpeer` command, which moves a person's health record between machines they own.
 @main
 struct Hpeer: AsyncParsableCommand {
   static let version = "0.1.0"
@@ -56,7 +56,7 @@ struct Hpeer: AsyncParsableCommand {
   static func main() async {
     ProcessMemory.keepPrivate()
     quietWorkerThreads()
-    // Not a command of a person's: hpeer starts itself so, and nothing else of it runs there.
+    // hpeer starts itself this way to read a picture. Nothing else runs in that process.
     QRPicture.readingProcess(Array(CommandLine.arguments.dropFirst()))
     StandardStream.prepareAll()
     var running: (any ParsableCommand.Type)?

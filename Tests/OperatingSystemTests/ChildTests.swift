@@ -26,7 +26,8 @@ import Testing
   @Test("the last words of a program are kept")
   func lastWords() async throws {
     let program = ChildProgram(
-      "/bin/sh", arguments: ["-c", "for n in 1 2 3; do echo word $n >&2; done; exit 1"], folder: directory.path("state"))
+      "/bin/sh", arguments: ["-c", "for n in 1 2 3; do echo word $n >&2; done; exit 1"], folder: directory.path("state")
+    )
     let end = try await program.run(input: [])
     #expect(end.status == .exit(1) && end.said == "word 1; word 2; word 3")
   }
@@ -34,7 +35,8 @@ import Testing
   @Test("a command's limit holds also where a process that it started keeps its output open")
   func openOutput() async throws {
     let script = "echo said; sleep 3600 & echo $! > '\(directory.path("pid"))'"
-    let outcome = await CommandRunner.run(path: "/bin/sh", ["-c", script], variables: ["PATH": "/bin:/usr/bin"], limit: 60)
+    let outcome = await CommandRunner.run(
+      path: "/bin/sh", ["-c", script], variables: ["PATH": "/bin:/usr/bin"], limit: 60)
     try end("pid")
     #expect(outcome.output == "said\n")
   }

@@ -1,8 +1,9 @@
-/// A small tar file (POSIX) in memory.
+/// A small tar file (POSIX), built in memory.
 public enum TarFile {
+  /// Returns the bytes of a tar file.
   /// - Parameters:
-  ///   - files: by name, in their order.
-  ///   - modified: of all of them, in seconds since 1970.
+  ///   - files: the names and contents, in order.
+  ///   - modified: the modification time of all files, in seconds since 1970.
   public static func bytes(_ files: [(name: String, content: [UInt8])], modified: Int64) -> [UInt8] {
     var bytes: [UInt8] = []
     for file in files {

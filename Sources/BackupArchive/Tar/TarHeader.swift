@@ -1,16 +1,16 @@
 import Foundation
 
-/// A block of 512 bytes before a file of an archive in the format of POSIX (ustar, with the extended headers of pax where a
-/// number or a name does not fit).
+/// A header block of 512 bytes before a file of a POSIX archive: ustar, with extended headers of pax for sizes and
+/// names that do not fit.
 struct TarHeader: Equatable {
   static let blockCount = 512
-  /// 8 GiB: what is larger does not fit into the octal digits of ustar.
+  /// The limit of ustar's octal digits: 8 GiB.
   private static let largestOctal: Int64 = 1 << 33
 
   enum Kind: Equatable {
     case file
     case directory
-    /// Fields for the entry that follows, or for all of them.
+    /// The fields for the next entry, or for all following entries.
     case extended(isGlobal: Bool)
     case other
   }
@@ -21,9 +21,9 @@ struct TarHeader: Equatable {
 
   // MARK: Writing
 
-  /// The blocks before a file's content.
+  /// Returns the blocks before a file's content.
   ///
-  /// - Parameter modified: seconds since 1970.
+  /// - Parameter modified: the modification time, in seconds since 1970.
   static func blocks(name: String, size: Int64, modified: Int64) -> [UInt8] {
     var fields = ""
     if name.utf8.count > 100 { fields += paxRecord("path", name) }
@@ -35,18 +35,18 @@ struct TarHeader: Equatable {
       + extended + padding(after: Int64(extended.count)) + block
   }
 
-  /// What fills the last block of a content of so many bytes.
+  /// Returns the zeros that fill the last block of a content of this size.
   static func padding(after size: Int64) -> [UInt8] {
     [UInt8](repeating: 0, count: Int((Int64(blockCount) - size % Int64(blockCount)) % Int64(blockCount)))
   }
 
-  /// Behind the last file.
+  /// The blocks after the last file.
   static let end = [UInt8](repeating: 0, count: 2 * blockCount)
 
   private static func paxRecord(_ key: String, _ value: String) -> String {
     let rest = " \(key)=\(value)\n"
     var length = rest.utf8.count + 1
-    // The length counts its own digits.
+    // The length includes its own digits.
     while String(length).utf8.count + rest.utf8.count != length { length = String(length).utf8.count + rest.utf8.count }
     return "\(length)\(rest)"
   }
@@ -78,7 +78,9 @@ struct TarHeader: Equatable {
 
   // MARK: Reading
 
-  /// - Parameter block: of 512 bytes, not all zero. `nil` for one whose checksum or numbers are wrong.
+  /// Parses a header block; `nil` if its checksum or numbers are wrong.
+  ///
+  /// - Parameter block: a block of 512 bytes, not all zero.
   init?(_ block: [UInt8]) {
     guard block.count == Self.blockCount, let sum = Self.number(block[148..<156]),
       let size = Self.number(block[124..<136])
@@ -104,7 +106,7 @@ struct TarHeader: Equatable {
     String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Octal digits, or, as GNU writes what is too large for them, the number itself behind a first bit.
+  /// Parses octal digits, or GNU's binary form of larger numbers, which is marked by the first bit.
   private static func number(_ field: ArraySlice<UInt8>) -> Int64? {
     guard let first = field.first else { return nil }
     if first == 0x80 {
@@ -117,7 +119,7 @@ struct TarHeader: Equatable {
     return Int64(String(decoding: text, as: UTF8.self), radix: 8).flatMap { $0 >= 0 ? $0 : nil }
   }
 
-  /// What the fields of an extended header say of the next entry. `nil` where they cannot be read.
+  /// Returns the name and size in an extended header, if it states them. `nil` if the header is malformed.
   static func extended(_ bytes: [UInt8]) -> (name: String?, size: Int64?)? {
     var (name, size): (String?, Int64?) = (nil, nil)
     var rest = bytes[...]

@@ -1,31 +1,32 @@
 import AgeEncryption
 
-/// Reads a tar file from its beginning to its end, a file after the other. Directories are passed over; anything else that is
-/// no file is refused, and so are names that lead out of the folder.
+/// A sequential reader for tar files. Skips directories; throws for other entries that are not files, and for names
+/// that lead out of the folder.
 ///
-/// Throws ``BackupError/damaged(_:)``, and what its source does.
+/// Throws ``BackupError/damaged(_:)``, and the errors of its source.
 package final class TarReader {
   /// A file of the archive.
   package struct Entry: Equatable {
-    /// Relative, of one or more parts without `.` and `..`.
+    /// The relative name: one or more components, none of which is `.` or `..`.
     package var name: String
-    /// Bytes; never negative.
+    /// The size in bytes; never negative.
     package var size: Int64
   }
 
-  /// Of the fields that stand before an entry.
+  /// The maximum size of the extended header of an entry.
   private static let mostExtended: Int64 = 64 << 10
   private static let step = 64 << 10
 
   private let input: ReadAheadBytes
-  /// Of the file that is being read.
+  /// The number of unread bytes of the current file.
   private var left: Int64 = 0
   private var padding: Int64 = 0
   private var isOver = false
 
   package init(_ source: @escaping AgeReader.Source) { input = ReadAheadBytes(source) }
 
-  /// The next file, whatever of the one before was not read; `nil` at the end, behind which nothing but zeros is.
+  /// Returns the next file, skipping unread bytes of the current one; `nil` at the end, after which only zeros may
+  /// follow.
   package func next() throws -> Entry? {
     while try read() != nil {}
     var extended: (name: String?, size: Int64?) = (nil, nil)
@@ -64,7 +65,7 @@ package final class TarReader {
     return nil
   }
 
-  /// The next piece of the file; `nil` at its end.
+  /// Returns the next piece of the current file; `nil` at its end.
   package func read() throws -> [UInt8]? {
     if left == 0 { return nil }
     try input.fill(1)
@@ -82,7 +83,7 @@ package final class TarReader {
 
   private func skip(_ count: Int64) throws { _ = try exactly(Int(count)) }
 
-  /// Reads to the end: what comes last says whether all before is as it was written.
+  /// Reads to the end of the input: only its last bytes show whether everything before them is authentic.
   private func requireEnd() throws {
     while true {
       try input.fill(1)
@@ -93,7 +94,7 @@ package final class TarReader {
     }
   }
 
-  /// Without a leading `./`, as tar itself writes; `nil` for what could lead elsewhere.
+  /// Returns the name without a leading `./`, which tar writes; `nil` for names that could lead elsewhere.
   private static func safe(_ name: String) -> String? {
     let name = name.utf8.starts(with: "./".utf8) ? String(name.dropFirst(2)) : name
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// What a certificate that is being made is given, one after the other; ``sign(with:)`` comes last.
+/// The functions that build a certificate. Call ``sign(with:)`` last.
 extension Certificate {
-  /// 128 random bits (RFC 5280 section 4.1.2.2 allows 20 octets).
+  /// Sets a serial number of 128 random bits (RFC 5280 section 4.1.2.2 allows 20 octets).
   package func setRandomSerialNumber() throws(OpenSSLError) {
     let bytes = SecureRandom.bytes(16)
     guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { throw OpenSSLError("BN_bin2bn") }
@@ -12,16 +12,16 @@ extension Certificate {
     }
   }
 
-  /// From a day ago, for clocks that lag, for so many days from now.
+  /// Sets the validity from a day ago, for clocks that lag, to `days` from now.
   package func setValidity(days: Int32) throws(OpenSSLError) {
     guard X509_time_adj_ex(X509_getm_notBefore(pointer), -1, 0, nil) != nil,
       X509_time_adj_ex(X509_getm_notAfter(pointer), days, 0, nil) != nil
     else { throw OpenSSLError("X509_time_adj_ex") }
   }
 
-  /// The common name of its subject.
+  /// Sets the common name of the subject.
   ///
-  /// - Parameter issuer: who signs it; `nil` for itself.
+  /// - Parameter issuer: the issuing certificate; `nil` for a self-signed one.
   package func setName(_ name: String, issuer: Certificate? = nil) throws(OpenSSLError) {
     guard let subject = X509_get_subject_name(pointer),
       X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, name, -1, -1, 0) == 1,
@@ -30,10 +30,12 @@ extension Certificate {
     else { throw OpenSSLError("X509_NAME_add_entry_by_txt") }
   }
 
+  /// Adds an extension.
+  ///
   /// - Parameters:
-  ///   - kind: which extension.
-  ///   - value: in the language of OpenSSL's configuration files (x509v3_config(5)), so of this program's own words.
-  ///   - issuer: who signs it; `nil` for itself.
+  ///   - kind: the extension to add.
+  ///   - value: the value in the syntax of x509v3_config(5). It must not contain untrusted text.
+  ///   - issuer: the issuing certificate; `nil` for a self-signed one.
   package func addExtension(
     _ kind: CertificateExtension, _ value: String, issuer: Certificate? = nil
   ) throws(OpenSSLError) {

@@ -1,11 +1,11 @@
 import COpenSSL
 import Foundation
 
-/// An X.509 certificate that OpenSSL holds.
+/// An X.509 certificate, managed by OpenSSL.
 package final class Certificate {
   let pointer: OpaquePointer
 
-  /// An empty certificate of version 3.
+  /// Creates an empty certificate of version 3.
   package init() throws(OpenSSLError) {
     guard let pointer = X509_new() else { throw OpenSSLError("X509_new") }
     self.pointer = pointer
@@ -13,14 +13,14 @@ package final class Certificate {
     guard X509_set_version(pointer, 2) == 1 else { throw OpenSSLError("X509_set_version") }
   }
 
-  /// Reads the first certificate of a PEM.
+  /// Creates a certificate from the first one in a PEM.
   package init(pem: String) throws(OpenSSLError) {
     let bio = try MemoryBIO(pem)
     guard let pointer = PEM_read_bio_X509(bio.pointer, nil, nil, nil) else { throw OpenSSLError("PEM_read_bio_X509") }
     self.pointer = pointer
   }
 
-  /// Reads a DER without anything after it.
+  /// Creates a certificate from DER; throws if other bytes follow it.
   package init(der: [UInt8]) throws(OpenSSLError) {
     let read = der.withUnsafeBufferPointer { bytes -> (certificate: OpaquePointer?, isWhole: Bool) in
       var next = bytes.baseAddress
@@ -49,7 +49,7 @@ package final class Certificate {
     return Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
   }
 
-  /// Whether the certificate's key, which must be one for ECDSA, has signed the SHA-256 of `message`.
+  /// Returns whether the certificate's key, which must be an elliptic-curve key, has signed the SHA-256 of `message`.
   package func hasSigned(_ message: [UInt8], _ signature: [UInt8]) -> Bool {
     defer { ERR_clear_error() }
     guard let key = X509_get0_pubkey(pointer), EVP_PKEY_get_base_id(key) == EVP_PKEY_EC,
@@ -66,7 +66,7 @@ package final class Certificate {
     return result
   }
 
-  /// The times from which and until which the certificate says that it is valid; nil if it does not say so.
+  /// The validity period stated in the certificate; nil if it is missing or invalid.
   package var validity: DateInterval? {
     guard let start = Self.date(X509_get0_notBefore(pointer)), let end = Self.date(X509_get0_notAfter(pointer)),
       start <= end

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// An asymmetric private key that OpenSSL holds.
+/// An asymmetric private key, managed by OpenSSL.
 package final class PrivateKey {
   let pointer: OpaquePointer
 
@@ -8,7 +8,7 @@ package final class PrivateKey {
 
   deinit { EVP_PKEY_free(pointer) }
 
-  /// A new key on P-256.
+  /// Returns a new key on P-256.
   package static func generateP256() throws(OpenSSLError) -> PrivateKey {
     guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil) else { throw OpenSSLError("EVP_PKEY_CTX_new_id") }
     defer { EVP_PKEY_CTX_free(context) }
@@ -20,7 +20,7 @@ package final class PrivateKey {
     return PrivateKey(key)
   }
 
-  /// Reads an unencrypted PEM.
+  /// Creates a key from an unencrypted PEM.
   package convenience init(pem: String) throws(OpenSSLError) {
     let bio = try MemoryBIO(pem)
     // Without a callback OpenSSL would ask for an encrypted key's passphrase on the terminal.
@@ -30,7 +30,7 @@ package final class PrivateKey {
     self.init(key)
   }
 
-  /// A signature over the SHA-256 of `message`; for a key on a curve ECDSA's, in DER.
+  /// Returns a signature over the SHA-256 of `message`; for an elliptic-curve key, an ECDSA signature in DER.
   package func sign(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
     guard let context = EVP_MD_CTX_new() else { throw OpenSSLError("EVP_MD_CTX_new") }
     defer { EVP_MD_CTX_free(context) }
@@ -45,7 +45,7 @@ package final class PrivateKey {
     return Array(signature.prefix(count))
   }
 
-  /// PKCS #8 in PEM, unencrypted.
+  /// Returns the key as PKCS #8 in PEM, unencrypted.
   package func pem() throws(OpenSSLError) -> String {
     let bio = try MemoryBIO()
     guard PEM_write_bio_PKCS8PrivateKey(bio.pointer, pointer, nil, nil, 0, nil, nil) == 1 else {

@@ -2,10 +2,10 @@ import COpenSSL
 
 /// The elliptic curve P-256 (FIPS 186-4), with the points M and N of SPAKE2 (RFC 9382 section 6).
 ///
-/// Every multiplication takes one scalar, because only then does `EC_POINT_mul` run in constant time.
+/// Every multiplication uses one scalar, because `EC_POINT_mul` is only then constant-time.
 ///
-/// Unchecked because group, order and points never change after `init`, and OpenSSL only reads them; each call has a
-/// context of its own.
+/// Unchecked because group, order and points never change after `init`, and OpenSSL only reads them; each call has
+/// its own context.
 package final class P256: @unchecked Sendable {
   /// The group order n, big-endian.
   package static let orderBytes: [UInt8] = [
@@ -35,7 +35,7 @@ package final class P256: @unchecked Sendable {
     return Result { () throws(P256Error) in try P256() }
   }()
 
-  /// The group, made at the first use, when M and N are decoded and checked.
+  /// Returns the shared group. It is created at the first use, which also decodes and checks M and N.
   package static func shared() throws(P256Error) -> P256 { try instance.get() }
 
   private init() throws(P256Error) {
@@ -57,13 +57,13 @@ package final class P256: @unchecked Sendable {
     BN_free(order)
   }
 
-  /// The point that the peer sent: 65 bytes `04 ‖ X ‖ Y`, on the curve, not the identity.
+  /// Decodes a peer's share: 65 bytes `04 ‖ X ‖ Y`, on the curve, not the identity.
   package func decodeShare(_ bytes: [UInt8]) throws(P256Error) -> Point {
     guard bytes.count == 65, bytes[0] == 0x04 else { throw .invalidShare }
     return try decode(bytes)
   }
 
-  /// Decodes a point of the curve in any SEC 1 encoding; the identity is refused.
+  /// Decodes a point on the curve in any SEC 1 encoding; throws for the identity.
   package func decode(_ bytes: [UInt8]) throws(P256Error) -> Point {
     let point = try Point(self)
     guard EC_POINT_oct2point(group, point.pointer, bytes, bytes.count, nil) == 1,
@@ -75,7 +75,7 @@ package final class P256: @unchecked Sendable {
     return point
   }
 
-  /// scalar · P, where P is the base point.
+  /// Returns scalar · P, where P is the base point.
   package func multiplyBase(by scalar: Scalar) throws(P256Error) -> Point {
     let result = try Point(self)
     guard EC_POINT_mul(group, result.pointer, scalar.pointer, nil, nil, nil) == 1 else {
@@ -84,7 +84,7 @@ package final class P256: @unchecked Sendable {
     return result
   }
 
-  /// scalar · point
+  /// Returns scalar · point.
   package func multiply(_ point: Point, by scalar: Scalar) throws(P256Error) -> Point {
     let result = try Point(self)
     guard EC_POINT_mul(group, result.pointer, nil, point.pointer, scalar.pointer, nil) == 1 else {
@@ -109,7 +109,7 @@ package final class P256: @unchecked Sendable {
     return try add(first, negative)
   }
 
-  /// SEC1 uncompressed, 65 bytes.
+  /// Returns the uncompressed SEC 1 encoding, 65 bytes.
   /// - Throws: `degenerate` for the identity, which has no such encoding.
   package func encode(_ point: Point) throws(P256Error) -> [UInt8] {
     guard EC_POINT_is_at_infinity(group, point.pointer) == 0 else { throw .degenerate }
@@ -119,7 +119,7 @@ package final class P256: @unchecked Sendable {
     return bytes
   }
 
-  /// The same of a point that nobody else may know.
+  /// Returns the encoding of a secret point.
   /// - Throws: `degenerate`.
   package func encodeSecret(_ point: Point) throws(P256Error) -> SecretBytes {
     guard EC_POINT_is_at_infinity(group, point.pointer) == 0 else { throw .degenerate }
@@ -133,7 +133,7 @@ package final class P256: @unchecked Sendable {
     return bytes
   }
 
-  /// A point that OpenSSL holds, wiped when it is freed. Not shared between threads.
+  /// A point, managed by OpenSSL and wiped when it is freed. Not shared between threads.
   package final class Point {
     let pointer: OpaquePointer
 
@@ -148,7 +148,7 @@ package final class P256: @unchecked Sendable {
 
 /// A failure of arithmetic on P-256. None of the cases says anything about a secret.
 package enum P256Error: Error, Hashable, Sendable {
-  /// A peer's share is not an uncompressed point of the curve other than the identity.
+  /// A peer's share is the identity, or not an uncompressed point on the curve.
   case invalidShare
   /// A result is the identity, which only a dishonest peer can cause.
   case degenerate

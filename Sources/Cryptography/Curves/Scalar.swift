@@ -12,11 +12,11 @@ package final class Scalar: @unchecked Sendable {
 
   deinit { BN_clear_free(pointer) }
 
-  /// A new scalar, uniform over [1, n), from OpenSSL's private generator.
+  /// Returns a new scalar, uniform over [1, n), from OpenSSL's private generator.
   package static func random() throws(P256Error) -> Scalar {
     let order = try P256.shared().order
     let number = try makeNumber()
-    // Zero comes once in 2^256 draws.
+    // Zero occurs once in 2^256 draws.
     repeat {
       guard BN_priv_rand_range(number, order) == 1 else {
         BN_clear_free(number)
@@ -26,7 +26,7 @@ package final class Scalar: @unchecked Sendable {
     return Scalar(owning: number)
   }
 
-  /// A scalar from its 32 bytes, big-endian.
+  /// Creates a scalar from its 32 bytes, big-endian.
   /// - Throws: `invalidScalar` for 0, for n and above, and for any other length.
   package convenience init(bytes: [UInt8]) throws(P256Error) {
     guard bytes.count == Self.byteCount, Self.isInRange(bytes) else { throw .invalidScalar }
@@ -38,7 +38,8 @@ package final class Scalar: @unchecked Sendable {
     self.init(owning: number)
   }
 
-  /// A longer big-endian number modulo n. Sixteen surplus bytes make the bias negligible (RFC 9382 section 3.2).
+  /// Creates a scalar from a longer big-endian number modulo n. Sixteen surplus bytes make the bias negligible (RFC
+  /// 9382 section 3.2).
   /// - Throws: `invalidScalar` if the remainder is 0.
   package convenience init(reducing wide: borrowing SecretBytes) throws(P256Error) {
     let order = try P256.shared().order
@@ -68,7 +69,7 @@ package final class Scalar: @unchecked Sendable {
     self.init(owning: number)
   }
 
-  /// 32 bytes, big-endian.
+  /// Returns the 32 bytes, big-endian.
   package func bytes() -> SecretBytes {
     var bytes = SecretBytes(count: Self.byteCount)
     let count = bytes.withMutableBytes { bytes in
@@ -84,7 +85,7 @@ package final class Scalar: @unchecked Sendable {
     return number
   }
 
-  /// Whether 1 ≤ bytes < n, without a branch on any byte.
+  /// Returns whether 1 ≤ bytes < n, without branching on any byte.
   private static func isInRange(_ bytes: [UInt8]) -> Bool {
     var borrow: UInt16 = 0
     var bits: UInt8 = 0

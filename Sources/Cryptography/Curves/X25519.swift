@@ -47,8 +47,8 @@ public enum X25519 {
     /// The key's 32 bytes, secret.
     public var bytes: [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
-    /// Returns the secret that this key and another's public key lead to, or nil if it is all zeros, as with a public key of
-    /// small order (section 6.1).
+    /// Returns the secret shared by this key and another's public key, or nil if it is all zeros, as with a public
+    /// key of small order (section 6.1).
     public func sharedSecret(with other: PublicKey) -> SymmetricKey? {
       let own = Self.key(secret)
       let peer = EVP_PKEY_new_raw_public_key(EVP_PKEY_X25519, nil, other.bytes, other.bytes.count)

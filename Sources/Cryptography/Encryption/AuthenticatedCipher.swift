@@ -19,10 +19,10 @@ public enum AuthenticatedCipher: Sendable {
   public static let keyByteCount = 32
   /// The number of bytes of a nonce.
   public static let nonceByteCount = 12
-  /// The number of bytes of a tag, which stands at the end of what is sealed.
+  /// The number of bytes of a tag, which is appended to the encrypted message.
   public static let tagByteCount = 16
 
-  /// Returns the encrypted message and its tag after it.
+  /// Returns the encrypted message, followed by its tag.
   ///
   /// - Parameter additionalData: bytes that are authenticated, but not encrypted.
   public func seal(
@@ -42,7 +42,7 @@ public enum AuthenticatedCipher: Sendable {
     return sealed
   }
 
-  /// Returns the message, or nil if the tag is not that of these bytes, this key and this additional data.
+  /// Returns the message, or nil if the tag does not match the bytes, the key and the additional data.
   public func open(
     _ sealed: some Collection<UInt8>, using key: SymmetricKey, nonce: [UInt8],
     authenticating additionalData: [UInt8] = []
@@ -57,7 +57,7 @@ public enum AuthenticatedCipher: Sendable {
     var tag = Array(sealed.suffix(Self.tagByteCount))
     var message = [UInt8](repeating: 0, count: encrypted.count)
     var (count, rest) = (Int32(0), Int32(0))
-    // A nil output would mean additional data.
+    // A nil output would declare the input to be additional data.
     var nothing: UInt8 = 0
     let isOpened = message.withUnsafeMutableBufferPointer { message in
       withUnsafeMutablePointer(to: &nothing) { nothing in
@@ -69,7 +69,7 @@ public enum AuthenticatedCipher: Sendable {
     return isOpened ? message : nil
   }
 
-  /// Returns a context that has a key, a nonce and the additional data.
+  /// Returns a context with the key, the nonce and the additional data.
   private func start(
     _ key: SymmetricKey, _ nonce: [UInt8], _ additionalData: [UInt8], isSealing: Bool
   ) -> OpaquePointer {

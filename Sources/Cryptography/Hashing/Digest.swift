@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of a hash: a sequence of bytes that is kept without an allocation.
+/// A hash value: a sequence of bytes that is stored without an allocation.
 public protocol DigestBytes: Sequence<UInt8>, ContiguousBytes, Hashable, Sendable {
   /// The number of bytes.
   static var byteCount: Int { get }

@@ -12,7 +12,7 @@ public enum HMAC {
     key.withUnsafeBytes { key in
       message.withUnsafeBytes { message in
         [UInt8](unsafeUninitializedCapacity: SHA256.byteCount) { code, count in
-          // A nil key would mean the key of the call before.
+          // A nil key would reuse the key of the previous call.
           var nothing: UInt8 = 0
           let written = withUnsafePointer(to: &nothing) { nothing in
             COpenSSL.HMAC(
@@ -26,7 +26,7 @@ public enum HMAC {
     }
   }
 
-  /// Returns whether a code is that of a message, in a time that does not depend on where they differ.
+  /// Returns whether a code authenticates a message, in constant time.
   public static func isValidAuthenticationCode(
     _ code: [UInt8], authenticating message: some ContiguousBytes, using key: SymmetricKey
   ) -> Bool {
@@ -38,14 +38,14 @@ public enum HMAC {
 public enum HKDF {
   /// Returns a pseudorandom key from input that may not be uniform (section 2.2).
   public static func extract(inputKeyMaterial: SymmetricKey, salt: [UInt8]) -> SymmetricKey {
-    // HMAC fills a short key up with zeros, so that an empty salt is the one that the RFC asks for.
+    // HMAC pads a short key with zeros, so an empty salt equals the RFC's default.
     let code = inputKeyMaterial.withUnsafeBytes {
       HMAC.authenticationCode(for: $0, using: SymmetricKey(data: salt))
     }
     return SymmetricKey(consuming: code)
   }
 
-  /// Returns a key of `outputByteCount` bytes, at most 255 times 32, for the purpose that `info` names (section 2.3).
+  /// Returns a key of `outputByteCount` bytes, at most 255 times 32, for the purpose given by `info` (section 2.3).
   public static func expand(pseudoRandomKey: SymmetricKey, info: [UInt8], outputByteCount: Int) -> SymmetricKey {
     precondition((1...255 * SHA256.byteCount).contains(outputByteCount), "RFC 5869 section 2.3")
     var output: [UInt8] = []

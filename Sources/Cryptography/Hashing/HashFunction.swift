@@ -1,20 +1,21 @@
 import COpenSSL
 import Foundation
 
-/// A cryptographic hash function that takes its input piece by piece.
+/// A cryptographic hash function that accepts its input in pieces.
 ///
-/// A hasher is a value: a copy goes on from where the original was, so what many inputs begin with is hashed once.
+/// A hasher is a value: a copy continues from the same state, so a common prefix of many inputs needs to be hashed
+/// only once.
 public protocol HashFunction: Sendable {
   /// The hash of an input.
   associatedtype Digest: DigestBytes
 
-  /// Creates a hasher that has taken nothing yet.
+  /// Creates a hasher without input.
   init()
 
-  /// Takes more of the input.
+  /// Adds input.
   mutating func update(bufferPointer: UnsafeRawBufferPointer)
 
-  /// Returns the hash of what was taken so far. The hasher can take more afterwards.
+  /// Returns the hash of the input so far. More input may be added afterwards.
   func finalize() -> Digest
 }
 
@@ -30,13 +31,13 @@ extension HashFunction {
     return hasher.finalize()
   }
 
-  /// Takes more of the input.
+  /// Adds input.
   public mutating func update(data: some ContiguousBytes) {
     data.withUnsafeBytes { update(bufferPointer: $0) }
   }
 }
 
-// libcrypto's hashers by their own functions rather than through EVP, which allocates for each hash: a digest of a store
+// libcrypto's hashers are called directly rather than through EVP, which allocates for each hash: a digest of a store
 // hashes a few dozen bytes a million times. They are the same code, and the context is a plain value.
 
 /// SHA-256 (FIPS 180-4).
@@ -56,7 +57,7 @@ public struct SHA256: HashFunction {
     SHA256Digest { finalize(into: $0) }
   }
 
-  /// Writes the hash to 32 bytes, and leaves no copy of it elsewhere.
+  /// Writes the hash to 32 bytes, without leaving a copy elsewhere.
   package func finalize(into bytes: UnsafeMutableRawBufferPointer) {
     precondition(bytes.count == Self.byteCount, "SHA-256 has 32 bytes")
     var context = context
@@ -84,9 +85,9 @@ public struct SHA512: HashFunction {
   }
 }
 
-/// Hash functions that are not secure any more, for formats that prescribe them.
+/// Hash functions that are no longer secure, for formats that require them.
 public enum Insecure {
-  /// SHA-1 (FIPS 180-4), which version 5 UUIDs are made with (RFC 9562 section 5.5).
+  /// The hash function SHA-1 (FIPS 180-4), used for version 5 UUIDs (RFC 9562 section 5.5).
   public struct SHA1: HashFunction {
     /// The number of bytes of a hash.
     public static let byteCount = 20

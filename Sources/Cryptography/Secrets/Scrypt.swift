@@ -1,12 +1,13 @@
 import COpenSSL
 
-/// scrypt (RFC 7914) with r = 8 and p = 1. libcrypto's, because it is optimised also where hpeer is not.
+/// The scrypt function (RFC 7914) with r = 8 and p = 1. Uses libcrypto, which is optimized even in hpeer's debug
+/// builds.
 package enum Scrypt {
   /// Derives a key. Blocks, and takes 2^(`workFactor` + 10) bytes of memory: 256 MiB and about a second for 18.
   ///
   /// - Parameters:
   ///   - workFactor: the binary logarithm of N, 1 to 30.
-  ///   - byteCount: how many bytes to derive.
+  ///   - byteCount: the number of bytes to derive.
   package static func derive(
     password: borrowing SecretBytes, salt: [UInt8], workFactor: Int, byteCount: Int
   ) throws(OpenSSLError) -> SecretBytes {
@@ -15,7 +16,7 @@ package enum Scrypt {
     var key = SecretBytes(count: byteCount)
     let isDerived = key.withMutableBytes { key in
       password.withBytes { password in
-        // A nil pointer would only ask whether the numbers are within their limits.
+        // With a nil pointer, the function would only validate the parameters.
         var nothing: CChar = 0
         return withUnsafePointer(to: &nothing) { nothing in
           EVP_PBE_scrypt(

@@ -1,30 +1,31 @@
 import COpenSSL
 
-/// A secret of a known length that is overwritten before its memory is given back.
+/// A secret of a fixed length whose memory is overwritten before it is freed.
 ///
-/// It cannot be copied and does not grow, so that there is one place to overwrite. An array has no such place: whoever
-/// holds it may copy it, and what it leaves when it grows stays as it was.
+/// The type cannot be copied and does not grow, so there is only one place to overwrite. An array offers no such
+/// guarantee: it may be copied, and growing leaves the old bytes in freed memory.
 package struct SecretBytes: ~Copyable {
   private let buffer: UnsafeMutableRawBufferPointer
   private let release: (UnsafeMutableRawBufferPointer) -> Void
 
-  /// All zero.
+  /// Creates a secret of zeros.
   ///
-  /// - Parameter release: gives the memory back once it is overwritten; for tests.
+  /// - Parameter release: frees the memory after it was overwritten; for tests.
   package init(count: Int, release: @escaping (UnsafeMutableRawBufferPointer) -> Void = { $0.deallocate() }) {
     buffer = .allocate(byteCount: count, alignment: MemoryLayout<UInt64>.alignment)
     buffer.initializeMemory(as: UInt8.self, repeating: 0)
     self.release = release
   }
 
-  /// - Parameter bytes: are their owner's to overwrite.
+  /// Creates a secret from bytes.
+  /// - Parameter bytes: the bytes, which the caller must overwrite.
   package init(copying bytes: some Collection<UInt8>) {
     self.init(count: bytes.count)
     buffer.copyBytes(from: bytes)
   }
 
   deinit {
-    // Unlike an assignment, it may not be left out by the compiler.
+    // Unlike an assignment, this call may not be removed by the compiler.
     OPENSSL_cleanse(buffer.baseAddress, buffer.count)
     release(buffer)
   }

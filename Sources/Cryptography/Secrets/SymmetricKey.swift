@@ -1,11 +1,11 @@
 import COpenSSL
 import Foundation
 
-/// A secret key of any length, which is overwritten when the last copy of it is gone.
+/// A secret key of any length, whose memory is overwritten when its last copy is released.
 public struct SymmetricKey: Sendable, Equatable {
   private let storage: Storage
 
-  /// Creates a key from bytes, which remain their owner's to overwrite.
+  /// Creates a key from bytes, which the caller must overwrite.
   public init(data: some ContiguousBytes) {
     storage = data.withUnsafeBytes { Storage($0) }
   }
@@ -31,7 +31,7 @@ public struct SymmetricKey: Sendable, Equatable {
     first.withUnsafeBytes { first in second.withUnsafeBytes { ConstantTime.equal(first, $0) } }
   }
 
-  /// Unchecked because the bytes never change after `init`, and are given back by the last owner.
+  /// Unchecked because the bytes never change after `init` and are freed by the last owner.
   private final class Storage: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
 
@@ -41,7 +41,7 @@ public struct SymmetricKey: Sendable, Equatable {
     }
 
     deinit {
-      // Unlike an assignment, it may not be left out by the compiler.
+      // Unlike an assignment, this call may not be removed by the compiler.
       OPENSSL_cleanse(bytes.baseAddress, bytes.count)
       bytes.deallocate()
     }

@@ -2,9 +2,9 @@ import Foundation
 import HealthFormats
 import HealthModel
 
-/// Keeps a calendar on a CalDAV server: an event per workout, and, where that is wanted, per night and per milestone.
+/// A destination for events in a CalDAV calendar: workouts and, if enabled, nights and milestones.
 ///
-/// Every event has a name and a UID of its own that are the same for ever, so a batch that comes again changes nothing.
+/// Every event has a name and a UID that never change, so that a repeated batch changes nothing.
 struct CalDAVDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("caldav"), "Events in a calendar: workouts, nights, milestones.", repetition: .idempotent,
@@ -20,7 +20,7 @@ struct CalDAVDestination: Destination {
         "milestones", .table, "Totals of a day, each an event when it is reached: stepCount = \"10000\"."),
     ] + HTTPService.fields)
 
-  /// An event is a request, and a calendar may be slow.
+  /// The capabilities. An event is a request, and a calendar may be slow, so the deadline is long.
   var capabilities: DestinationCapabilities {
     DestinationCapabilities(
       maximumChanges: 500, deadline: .seconds(900), days: days.isEmpty ? .none : .named, purges: true)
@@ -65,7 +65,7 @@ struct CalDAVDestination: Destination {
       record: environment.record.store.id.uuidString.lowercased(), destination: environment.name)
   }
 
-  /// `stepCount = "10000"`, `distanceWalkingRunning = "10 km"`.
+  /// Parses milestones: `stepCount = "10000"`, `distanceWalkingRunning = "10 km"`.
   private static func milestones(_ table: [String: String]) throws(SettingsError) -> [CalendarDays.Milestone] {
     var milestones: [CalendarDays.Milestone] = []
     for (name, text) in table.sorted(by: { $0.key < $1.key }) {
@@ -92,7 +92,7 @@ struct CalDAVDestination: Destination {
     return milestones
   }
 
-  /// Writes an event and deletes it; makes the calendar where it is missing.
+  /// Writes an event and deletes it. Creates the calendar if it is missing.
   func check() async throws {
     let key = "test-\(UUID().uuidString.lowercased())"
     let name = CalendarCollection.name(key)
@@ -110,7 +110,7 @@ struct CalDAVDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     var refused: [RefusedSample] = []
-    // Of a calendar that has lost what it was given, the events of this batch would hide that.
+    // If the calendar has lost its events, the events of this batch must not hide that from a later examination.
     let isKnown = batch.startsOver ? true : try await examine() == .intact
     await calendar.begin(key)
     if batch.startsOver { try await calendar.deleteOld() }
@@ -141,8 +141,8 @@ struct CalDAVDestination: Destination {
     try await lastDelivered.note([], deleted: Set(names))
   }
 
-  /// Writes the events of whole days. They are made of many samples, so that a refused event sets no sample aside: it is
-  /// written again with the next change of its day.
+  /// Writes the events of whole days. A refused event adds no dead letter, because many samples contribute to it. It
+  /// is written again with the next change of its day.
   private func update(_ changes: [CalendarDays.Change]) async throws {
     for change in changes {
       if let event = change.event {
@@ -153,7 +153,7 @@ struct CalDAVDestination: Destination {
     }
   }
 
-  /// Others' events stay, and so does what a person has added to workouts.
+  /// Deletes events of nights and milestones that match no day of the current time zone. Other events stay.
   func withdrawDays() async throws {
     for change in try await days.changes(named: try await calendar.list()) where change.event == nil {
       try await calendar.delete(change.name)

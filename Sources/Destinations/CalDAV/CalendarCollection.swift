@@ -2,40 +2,40 @@ import Cryptography
 import Foundation
 import HealthFormats
 
-/// A calendar on a CalDAV server (RFC 4791), as far as hpeer has something to do with it: the resources in it that are its own.
+/// A calendar on a CalDAV server (RFC 4791), limited to the events that hpeer writes.
 actor CalendarCollection {
-  /// What became of one event.
+  /// The result of writing an event.
   enum Outcome: Hashable, Sendable {
     case done
-    /// The server will not have it.
+    /// The server refused the event permanently.
     case refused(reason: String)
   }
 
-  /// What hpeer's resources are called, so that no others are ever touched.
+  /// The beginning of the names of hpeer's events; events with other names are never touched.
   static let prefix = "hpeer-"
   private static let suffix = ".ics"
-  /// What the event said when it was written: one that says the same is not written again, whatever a person added to it.
+  /// The property with the event's digest. Equal digests prevent a rewrite, so that a person's additions stay.
   private static let digest = "X-HPEER-DIGEST"
-  /// Whose event it is: a family may share a calendar.
+  /// The property with the identifier of the event's record, because a family may share a calendar.
   private static let record = "X-HPEER-RECORD"
-  /// Which destination wrote it: two of one record may share a calendar, each with other events.
+  /// The destination that wrote the event. Two destinations of a record may share a calendar, each with other events.
   private static let destination = "X-HPEER-DESTINATION"
 
   private let service: HTTPService
-  /// With a slash at its end.
+  /// The URL of the calendar, with a slash at its end.
   private let url: String
   private let authorization: [(name: String, value: String)]
-  /// What it is called where it is made; `nil` where it must be there.
+  /// The display name of a calendar that is created; `nil` if a missing calendar is an error.
   private let displayName: String?
   private let record: String
   private let destination: String
-  /// The names of the resources in the collection that hpeer has made; `nil` before they were listed.
+  /// The names of hpeer's events in the calendar; `nil` before they were listed.
   private var names: Set<String>?
-  /// What is being delivered, and the digests of the events that were written for it, by their names.
+  /// The key of the current delivery. The properties below list the events it has written (with digests) and deleted.
   private var delivery: DeliveryKey?
   private var written: [String: String] = [:]
   private var deleted: Set<String> = []
-  /// The names of other records' events that were met meanwhile.
+  /// The names of other records' events, found while deleting.
   private var foreign: Set<String> = []
 
   /// - Parameters:
@@ -55,19 +55,19 @@ actor CalendarCollection {
 
   // MARK: Events
 
-  /// A delivery that comes again, because the server failed or was too slow for all of it, goes on where it stopped: asking for
-  /// each event that is there takes longer than it took to write it.
+  /// Starts a delivery, or resumes it if the key is the same: events that it has already written are skipped, because
+  /// asking for each would take longer than writing did.
   func begin(_ key: DeliveryKey) {
     if delivery != key { (written, deleted, foreign) = ([:], [], []) }
     delivery = key
   }
 
-  /// The names of the events that were written for this delivery, those of workouts first, and of those that were deleted.
+  /// Returns the names of the events written in this delivery, workouts before days, and of those deleted.
   func namesOfDelivery() -> (written: [String], deleted: Set<String>) {
     (written.keys.sorted { ($0.count, $0) < ($1.count, $1) }, deleted)
   }
 
-  /// Whether there is an event under a name.
+  /// Returns whether an event with this name exists.
   func isThere(_ name: String) async throws -> Bool {
     let response = try await request("GET", name)
     switch response.status {
@@ -78,8 +78,8 @@ actor CalendarCollection {
     }
   }
 
-  /// Deletes this record's events that were not written for this delivery, and such as name no record, which an earlier
-  /// version wrote.
+  /// Deletes this record's events that were not written in this delivery, and events without a record, which an
+  /// earlier version wrote.
   func deleteOld() async throws {
     for name in try await list().subtracting(written.keys).subtracting(foreign).sorted() {
       if try await isForeign(name) {
@@ -102,19 +102,20 @@ actor CalendarCollection {
     }
   }
 
-  /// Writes an event under a name, in place of the one that is there, unless that says the same.
+  /// Writes an event, replacing an earlier version, unless the existing event has the same digest.
   func put(_ event: CalendarEvent, named name: String) async throws -> Outcome {
     let digest = Self.digest(of: event)
-    guard let body = event.calendar([
-      (Self.digest, digest), (Self.record, record), (Self.destination, destination),
-    ])
+    guard
+      let body = event.calendar([
+        (Self.digest, digest), (Self.record, record), (Self.destination, destination),
+      ])
     else {
       return .refused(reason: "a calendar has no such year")
     }
     if written[name] == digest { return .done }
     var response = try await write(body, name, ("If-None-Match", "*"))
     if [404, 409].contains(response.status) {
-      // Another program may have made it since.
+      // Another program may have created the calendar in the meantime.
       if try await isMissing() { try await make() }
       response = try await write(body, name, ("If-None-Match", "*"))
     }
@@ -125,7 +126,7 @@ actor CalendarCollection {
         throw DeliveryError.temporary(reason: "an event was changed at the same time")
       }
       let tag = present.header("ETag")
-      // A weak one says nothing about bytes, and fits no If-Match (RFC 9110, section 13.1.1).
+      // A weak ETag cannot be used in If-Match (RFC 9110, section 13.1.1).
       let condition = tag.flatMap { $0.hasPrefix("W/") ? nil : ("If-Match", $0) }
       response = try await write(body, name, condition)
       if response.status == 412 { throw DeliveryError.temporary(reason: "an event was changed at the same time") }
@@ -140,7 +141,7 @@ actor CalendarCollection {
     }
   }
 
-  /// Deletes an event; one that is not there is deleted.
+  /// Deletes an event; does nothing if there is none.
   func delete(_ name: String) async throws {
     written[name] = nil
     deleted.insert(name)
@@ -152,7 +153,7 @@ actor CalendarCollection {
     }
   }
 
-  /// The names of all resources of hpeer's that are there.
+  /// Returns the names of all of hpeer's events in the calendar.
   func list() async throws -> Set<String> {
     if let names { return names }
     let response = try await request(
@@ -160,7 +161,7 @@ actor CalendarCollection {
       #"<?xml version="1.0" encoding="utf-8"?><propfind xmlns="DAV:"><prop><getetag/></prop></propfind>"#)
     let status = Self.status(of: response)
     if [404, 409].contains(status), displayName != nil {
-      // To be made with the first event.
+      // The calendar is created with the first event.
       names = []
       return []
     }
@@ -174,10 +175,12 @@ actor CalendarCollection {
     return found
   }
 
-  /// - Parameter key: what tells an event from all others of hpeer's: lower-case letters, digits and hyphens.
+  /// Returns the resource name of an event.
+  ///
+  /// - Parameter key: a unique key of the event: lower-case letters, digits and hyphens.
   static func name(_ key: String) -> String { prefix + key + suffix }
 
-  /// Whether a name is one of hpeer's. A server's own, percent-decoded, might lead out of the collection.
+  /// Returns whether a name is that of an hpeer event. Other names, percent-decoded, might lead out of the calendar.
   static func isName(_ name: String) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix), name.utf8.count <= 200 else { return false }
     return name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count).allSatisfy { byte in
@@ -196,7 +199,7 @@ actor CalendarCollection {
     SHA256.hash(data: event.calendar() ?? []).prefix(16).map { String(format: "%02x", $0) }.joined()
   }
 
-  /// What an event says under a name. Servers may fold lines in other places.
+  /// Returns the value of a property. Lines are unfolded first, because servers may fold them elsewhere.
   private static func text(of name: String, in body: [UInt8]) -> String? {
     String(decoding: body, as: UTF8.self).replacing("\r\n ", with: "").replacing("\n ", with: "")
       .split(whereSeparator: \.isNewline).first { $0.hasPrefix("\(name):") }.map {
@@ -204,7 +207,7 @@ actor CalendarCollection {
       }
   }
 
-  /// The preconditions of RFC 4791, section 5.3.2.1, that are about an event and not about who writes it.
+  /// Returns whether a 403 concerns the event itself (RFC 4791, section 5.3.2.1) and not permissions.
   private static func refuses(_ body: [UInt8]) -> Bool {
     let text = String(decoding: body.prefix(16_384), as: UTF8.self)
     return [
@@ -219,13 +222,13 @@ actor CalendarCollection {
     [404, 409].contains(try await statusOfCalendar())
   }
 
-  /// 207 where it is there.
+  /// Returns the status of the calendar: 207 if it exists.
   private func statusOfCalendar() async throws -> Int {
     Self.status(of: try await request("PROPFIND", "", [("Depth", "0")]))
   }
 
-  /// The status of an answer to PROPFIND: a server may say within 207 that what was asked for is not there (RFC 4918,
-  /// section 13).
+  /// Returns the status of an answer to PROPFIND. A server may report a missing resource within a 207 answer (RFC
+  /// 4918, section 13).
   static func status(of response: HTTPService.Response) -> Int {
     guard response.status == 207 else { return response.status }
     let text = String(decoding: response.body.prefix(64 * 1_024), as: UTF8.self)
@@ -250,7 +253,7 @@ actor CalendarCollection {
       """)
     if let error = HTTPService.failure(response) { throw error }
     if (200...299).contains(response.status) { return }
-    // Another program may have made it meanwhile, or a proxy has sent the request twice.
+    // Another program may have created it in the meantime, or a proxy has sent the request twice.
     if try await statusOfCalendar() == 207 { return }
     throw DeliveryError.unusable(
       reason: "there is no calendar at this address, and none can be made (\(response.status)): is url right?")
@@ -283,7 +286,7 @@ actor CalendarCollection {
     try await answer(method, name, headers, body.map { Array($0.utf8) })
   }
 
-  /// 403 is the caller's to judge, and so is what names no resource; what a later attempt may mend is thrown.
+  /// Sends a request and returns the answer, including 403. Throws other failures (``HTTPService/failure(_:)``).
   private func answer(
     _ method: String, _ name: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?
   ) async throws -> HTTPService.Response {

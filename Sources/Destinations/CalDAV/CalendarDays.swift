@@ -4,31 +4,31 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// Events of days that a batch has changed: nights, and milestones.
+/// A builder for the events of days that a batch has changed: nights and milestones.
 struct CalendarDays: Sendable {
-  /// A total that makes an event of the day on which it is reached.
+  /// A daily total that produces an event on the day it is reached.
   struct Milestone: Hashable, Sendable {
     var type: SampleType
     var threshold: Double
-    /// HealthKit's; `nil` for the one that totals of the type have.
+    /// The unit in HealthKit's notation; `nil` for the unit of the type's totals.
     var unit: String?
-    /// As a person names it.
+    /// The type's short name.
     var name: String
   }
 
-  /// What a resource is to hold: an event, or none.
+  /// The intended content of a resource: an event, or `nil` if it must not exist.
   typealias Change = (name: String, event: CalendarEvent?)
 
   let record: RecordReader
   let hasNights: Bool
   let milestones: [Milestone]
-  /// Tells apart the nights of two people in one calendar.
+  /// A text in event names that tells apart the nights of two people in one calendar.
   private var owner: String { String(record.store.id.uuidString.lowercased().prefix(8)) }
 
-  /// Whether a batch may change any of them.
+  /// Whether neither nights nor milestones are enabled.
   var isEmpty: Bool { !hasNights && milestones.isEmpty }
 
-  /// Every event of a day that a batch has to do with, as it is now. Throws `StoreError`, `StatisticsError`.
+  /// Returns the current events of all days that a batch affects. Throws `StoreError`, `StatisticsError`.
   func changes(of batch: DeliveryBatch) async throws -> [Change] {
     var days: [SampleType: Set<Int>] = [:]
     // What an app has sent answers for HealthKit's types.
@@ -47,7 +47,7 @@ struct CalendarDays: Sendable {
     return changes
   }
 
-  /// Every event of a day that is there under one of these names, as it is now. Throws `StoreError`, `StatisticsError`.
+  /// Returns the current events of the days that these names denote. Throws `StoreError`, `StatisticsError`.
   func changes(named names: Set<String>) async throws -> [Change] {
     func days(_ what: String) -> Set<Int> {
       let prefix = CalendarCollection.prefix + what + "-"
@@ -68,10 +68,10 @@ struct CalendarDays: Sendable {
   private func add(_ type: SampleType, _ start: Timestamp, _ end: Timestamp, to days: inout [SampleType: Set<Int>]) {
     let isSleep = type == SleepQuery.type
     guard isSleep ? hasNights : milestones.contains(where: { $0.type == type }) else { return }
-    // The years 1 to 9999, and no sample that lasts longer than what anybody sleeps or walks.
+    // Only the years 1 to 9999. Of a longer sample, only the first month counts.
     let years: Range<Int64> = -62_135_510_400..<253_402_214_400
     guard years.contains(start.seconds), years.contains(end.seconds) else { return }
-    // A session is of the day on which it ends, perhaps with other samples than this one, and says where later sleep days end.
+    // A night belongs to the day on which it ends, may include other samples, and affects where later sleep days end.
     let first = record.zone.dayNumber(at: start.seconds) - (isSleep ? 1 : 0)
     let last = min(record.zone.dayNumber(at: max(start, end).seconds), first + 31)
     days[type, default: []].formUnion(first...last + (isSleep ? SleepQuery.reach : 0))
@@ -88,10 +88,10 @@ struct CalendarDays: Sendable {
     return days.sorted().map { (CalendarCollection.name(key("night", $0)), events[$0]) }
   }
 
-  /// Of sleep; what was only spent in bed is none.
+  /// Returns the event of a night, or `nil` for a night without sleep, such as one only spent in bed.
   private func event(of night: Night) -> CalendarEvent? {
     let session = night.main
-    // A night of which an app has told no times has none in a calendar either.
+    // A night for which an app has sent no times cannot be an event.
     guard session.onset != nil, let asleep = session.asleep, let length = CalendarEvent.duration(asleep) else {
       return nil
     }
@@ -137,7 +137,7 @@ struct CalendarDays: Sendable {
   private func event(_ milestone: Milestone, _ day: Int, _ total: Double, _ bucket: Bucket) -> CalendarEvent {
     let name = SampleTypeCatalogue.healthKit[milestone.type]?.displayName ?? milestone.name
     let unit = milestone.unit.flatMap { $0 == "count" ? nil : " \($0)" } ?? ""
-    // What is added to the total later does not change the event.
+    // The text has only the threshold, so that a growing total doesn't change the event.
     return CalendarEvent(
       uid: key(Self.what(milestone), day), stamp: bucket.end, time: .day(day),
       summary: "\(name): \(Self.text(milestone.threshold))\(unit) reached", category: "Milestone")
@@ -147,7 +147,7 @@ struct CalendarDays: Sendable {
     number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : "\(number)"
   }
 
-  /// `night-2024-06-15-1a2b3c4d`.
+  /// Returns the key of a day's event: `night-2024-06-15-1a2b3c4d`.
   private func key(_ what: String, _ day: Int) -> String {
     "\(what)-\(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix(10))-\(owner)"
   }

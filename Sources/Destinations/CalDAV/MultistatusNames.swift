@@ -1,11 +1,11 @@
 import Foundation
 
-/// The names of the resources that a WebDAV server lists (RFC 4918, section 14.16): what is behind the last slash of each `href`.
+/// A parser for the resource names that a WebDAV server lists (RFC 4918, section 14.16): the text after the last
+/// slash of each `href`.
 ///
-/// No XML parser: a name that is asked for later is put together from the collection's own address, so whatever a server says
-/// here leads nowhere else.
+/// Not a full XML parser: a name is only used after the collection's own URL, so a server cannot redirect requests.
 enum MultistatusNames {
-  /// In the order of the answer, decoded; of what is no such answer, none or less.
+  /// Returns the decoded names in the order of the answer. An answer of another form has fewer names or none.
   static func names(in body: [UInt8]) -> [String] {
     var names: [String] = []
     var rest = body[...]
@@ -21,7 +21,7 @@ enum MultistatusNames {
     return names
   }
 
-  /// `href`, with any prefix and any attributes.
+  /// Returns whether a tag is `href`, with any prefix and attributes.
   private static func isHref(_ tag: ArraySlice<UInt8>) -> Bool {
     let name = tag.prefix { $0 > 0x20 && $0 != UInt8(ascii: "/") }
     let local = name.lastIndex(of: UInt8(ascii: ":")).map { name[name.index(after: $0)...] } ?? name

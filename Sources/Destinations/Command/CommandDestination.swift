@@ -3,7 +3,8 @@ import HealthFormats
 import HealthModel
 import OperatingSystem
 
-/// Any program: changes come on its standard input, a line of JSON each, and its exit status acknowledges them.
+/// A destination that passes changes to a program's standard input, a line of JSON each. The exit status acknowledges
+/// them.
 ///
 /// ```sh
 /// #!/bin/sh
@@ -22,7 +23,7 @@ public struct CommandDestination: Destination {
       SettingField("timeout", .integer(1...86_400), "Seconds after which it is killed.", default: "60"),
     ])
 
-  /// As `batch` and `timeout` of its settings say.
+  /// The capabilities, from the settings `batch` and `timeout`.
   public let capabilities: DestinationCapabilities
   private let program: ChildProgram
 
@@ -50,10 +51,10 @@ public struct CommandDestination: Destination {
       path, arguments: Array(words.dropFirst()), variables: variables, folder: environment.stateFolder)
   }
 
-  /// Runs it with nothing to do, and `HPEER_CHECK=1` in its environment.
+  /// Runs the program without changes and with `HPEER_CHECK=1` in its environment.
   public func check() async throws {
     let end = try await run([], variables: ["HPEER_CHECK": "1", "HPEER_CHANGES": "0"])
-    // Whatever it says of no changes, nothing is lost.
+    // Every failure counts as a wrong setup: without changes, a refusal of data makes no sense.
     if let error = Self.error(end) { throw DeliveryError.unusable(reason: error.description) }
   }
 
@@ -81,7 +82,7 @@ public struct CommandDestination: Destination {
     }
   }
 
-  /// What the exit status of the program means, by the codes of sysexits.h and of the shell; `nil` for success (0).
+  /// Returns the error for an exit status, by the codes of sysexits.h and of the shell, or `nil` for success (0).
   static func error(_ end: ChildProgram.End) -> DeliveryError? {
     let said = end.said.isEmpty ? "" : ": \(end.said)"
     switch end.status {

@@ -3,24 +3,25 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// What a ``Courier`` did.
+/// The result of a ``Courier`` run.
 public struct CourierReport: Hashable, Sendable {
-  /// Samples and tombstones that the destination has.
+  /// The number of samples and tombstones that the destination accepted.
   public var delivered = 0
-  /// Samples and tombstones that it refused for good.
+  /// The number of samples and tombstones that the destination refused permanently.
   public var refused = 0
-  /// Attempts that failed and were made again.
+  /// The number of attempts that failed and were repeated.
   public var retries = 0
   /// The losses found at the destination, each with its remedy, as parts of sentences.
   public var losses: [String] = []
 
-  /// Nothing was done, but for what is named.
+  /// Creates a report with the given counts.
   public init(delivered: Int = 0, refused: Int = 0, retries: Int = 0) {
     (self.delivered, self.refused, self.retries) = (delivered, refused, retries)
   }
 }
 
-/// Takes what happens in a store to one destination: each change once in effect, in batches of its size, whatever fails.
+/// A delivery of a store's changes to one destination, in batches of its size. Each change takes effect once, even
+/// after failures.
 ///
 /// ```swift
 /// func deliver(_ store: HealthStore, to destination: some Destination) async throws {
@@ -30,15 +31,15 @@ public struct CourierReport: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// The store keeps its position, as that of a ``FeedConsumer`` of the courier's name, and takes note of a batch only when
-/// the destination has acknowledged all of it, and what it refused is among the dead letters. Killed in between, the same
-/// batch comes again under the same key.
+/// The store keeps the courier's position in a ``FeedConsumer`` with the courier's name. The position moves past a
+/// batch only when the destination has acknowledged all of it and refused samples are among the dead letters. If the
+/// process is killed before that, the same batch is delivered again under the same key.
 ///
-/// The audit log has a delivery before the first sample leaves, and its end with the counts.
+/// The audit log records the start of a delivery before the first sample leaves, and its end with the counts.
 public struct Courier<Place: Destination>: Sendable {
-  /// Which place of its kind, such as `mqtt:home`; the name of its ``FeedConsumer``.
+  /// The kind and name of the destination, such as `mqtt:home`, which is also the name of its ``FeedConsumer``.
   public let name: String
-  /// Under which name the store is told how deliveries go.
+  /// The name under which the store records the successes and failures of deliveries.
   private let account: String
   private let destination: Place
   private let store: HealthStore
@@ -49,16 +50,19 @@ public struct Courier<Place: Destination>: Sendable {
   private let shape: DeliveryShape?
   private let clock: any Clock<Duration>
   private let observe: @Sendable (CourierEvent) -> Void
-  /// Passed by each attempt, and by whatever else may not happen at the place meanwhile.
+  /// A lock that serializes delivery attempts with other work at the same place.
   package var turnstile = Turnstile()
 
+  /// Creates a courier.
+  ///
   /// - Parameters:
-  ///   - name: one courier at a time works under it.
-  ///   - account: under which name the store is told how deliveries go; `name` by default.
-  ///   - filter: what is delivered. Another than last time: what it adds is delivered, what it excludes stays.
-  ///   - deadLetters: without them, what is refused is only counted.
-  ///   - sendsNames: without names, sources and devices are redacted (``NameRedaction``).
-  ///   - shape: `nil` for the record as it is.
+  ///   - name: must be unique among running couriers.
+  ///   - account: the name under which the store records the progress of deliveries; `name` by default.
+  ///   - filter: selects what is delivered. If it differs from last time, newly included samples are delivered, and
+  ///     excluded samples stay at the destination.
+  ///   - deadLetters: if `nil`, refused samples are only counted.
+  ///   - sendsNames: if `false`, the names of sources and devices are redacted (``NameRedaction``).
+  ///   - shape: `nil` delivers the record unchanged.
   public init(
     to destination: Place, named name: String, account: String? = nil, from store: HealthStore,
     filter: SampleFilter = .everything,
@@ -79,19 +83,19 @@ public struct Courier<Place: Destination>: Sendable {
     self.observe = observe
   }
 
-  /// Delivers what is new.
+  /// Delivers the changes since the last run.
   ///
   /// - Parameters:
-  ///   - known: the consumer, where it must be there; otherwise one that is missing is made.
-  ///   - follows: goes on with what happens, until the task is cancelled.
-  /// - Throws: ``CourierError`` where the destination does not take it: nothing is lost, and the next run goes on from there.
-  ///   `StoreError`. What was delivered before stays.
+  ///   - known: the existing consumer to use; if `nil`, the consumer is looked up by name or created.
+  ///   - follows: whether to continue with new changes until the task is cancelled.
+  /// - Throws: ``CourierError`` if the destination doesn't accept a batch: nothing is lost, and the next run
+  ///   continues there. `StoreError`. What was delivered before stays delivered.
   public func run(of known: FeedConsumer? = nil, follows: Bool = false) async throws -> CourierReport {
     let consumer = if let known { known } else { try await store.consumer(name, filter: filter) }
     var run = Run(policy)
     do {
       try await deliver(consumer.pages(ofAtMost: size, repeatable: true), of: consumer, &run, follows: follows)
-      // What has failed before, and is there or gone by now, fails no more.
+      // An earlier failure is resolved: its changes have been delivered or no longer exist.
       if !Task.isCancelled {
         try await uncancelled { [store, account] in try await store.deliveries.noteNothingToDo(account) }
       }
@@ -113,7 +117,7 @@ public struct Courier<Place: Destination>: Sendable {
     return run.report
   }
 
-  /// The most changes of a page.
+  /// The maximum number of changes in a page.
   private var size: Int { destination.capabilities.maximumChanges }
 
   private var detail: [String: String] { ["destination": name, "kind": Place.description.kind.rawValue] }
@@ -126,20 +130,20 @@ public struct Courier<Place: Destination>: Sendable {
     try await uncancelled { [detail] in try await store.audit.record(AuditEvent(event, detail)) }
   }
 
-  /// Of one call of ``run(follows:)``.
+  /// The state of one call of ``run(of:follows:)``.
   private struct Run {
     var report = CourierReport()
     var hasBegun = false
     var failures = 0
     var backOff: BackOff
-    /// What the store was told of; it is told of no more than is worth a commit.
+    /// The counts last reported to the store. They are reported rarely, because each report is a commit.
     var noted = CourierReport()
     var lastNote: ContinuousClock.Instant?
 
     init(_ policy: RetryPolicy) { backOff = BackOff(first: policy.firstPause, longest: policy.longestPause) }
   }
 
-  /// Tells the store of what was delivered, at the end of it, after failures, and every few seconds.
+  /// Reports the progress to the store: at the end, after failures, and otherwise every few seconds.
   private func note(_ run: inout Run, isLast: Bool) async throws {
     let (delivered, refused) = (run.report.delivered - run.noted.delivered, run.report.refused - run.noted.refused)
     guard delivered + refused > 0 else { return }
@@ -156,17 +160,17 @@ public struct Courier<Place: Destination>: Sendable {
     var iterator = pages.makeAsyncIterator()
     var next = try await iterator.next()
     while let page = next {
-      // What cannot be noted afterwards would be delivered again and again.
+      // A delivery that cannot be recorded afterwards would be repeated again and again.
       try await store.requireRoom()
       if !run.hasBegun {
         try await store.audit.record(AuditEvent(.deliveryStarted, detail))
         run.hasBegun = true
       }
-      // Read while this one is delivered; what fails of it is read again.
+      // Reads the next page during the delivery; if that fails, the page is read again below.
       async let ahead = page.isLast ? nil : try? await consumer.ahead(of: page, ofAtMost: size)
       try await deliver(page, &run, follows: follows)
       if page.isLast {
-        // What it does not keep is delivered all the same.
+        // A mark that cannot be left doesn't undo the delivery.
         try? await turnstile.pass { [destination] in
           try await within(.seconds(60), orThrow: CancellationError()) { try await destination.confirm(key(of: page)) }
         }
@@ -200,12 +204,12 @@ public struct Courier<Place: Destination>: Sendable {
       (batch, unshaped) = (shaped.batch, shaped.refused)
     }
     if !destination.capabilities.deletes { batch = batch.withoutDeletions }
-    // Of a page that is refused as a whole, parts and parts of those: the next is the last.
+    // A batch that is refused as a whole is halved repeatedly; the next part is at the end of this array.
     var parts = [(batch: batch, suffix: "")]
     var budget = RefusalBudget()
     while var part = parts.popLast() {
       if part.batch.isEmpty { continue }
-      // Of a long sample there may be many hours.
+      // A single long sample may turn into many hourly values.
       if part.batch.count > destination.capabilities.maximumChanges,
         let (first, second) = part.batch.parts(byBit: part.suffix.utf8.count)
       {
@@ -222,14 +226,14 @@ public struct Courier<Place: Destination>: Sendable {
         let delivery = try await deliverUntilTaken(part.batch, key, &run, follows: follows)
         budget.note(delivery, of: part.batch)
         try await setAside(delivery.refused, key, &run)
-        // A destination of days may refuse samples that were in another batch.
+        // A destination with daily values may refuse samples of an earlier batch.
         run.report.delivered += max(0, part.batch.count - delivery.refused.count)
       } catch DeliveryError.refused(let reason) {
         if let (first, second) = part.batch.parts(byBit: part.suffix.utf8.count) {
           parts.append((second, part.suffix + "1"))
           parts.append((first, part.suffix + "0"))
         } else if part.batch.startsOver {
-          // To go on would mix what was forgotten with what follows.
+          // Without starting over first, old data would mix with what follows.
           guard let (start, rest) = part.batch.startAlone else {
             throw CourierError.unusable(destination: name, reason: reason)
           }
@@ -241,7 +245,7 @@ public struct Courier<Place: Destination>: Sendable {
         }
       }
     }
-    // Last: a page that fails is read again.
+    // These come last because a page that fails is read again.
     try await setAside(unshaped, DeliveryKey(description: key), &run)
   }
 

@@ -1,25 +1,25 @@
-/// What happens to a ``Courier`` on its way.
+/// A progress event of a ``Courier``.
 public enum CourierEvent: Hashable, Sendable {
-  /// So many more samples and tombstones have been dealt with.
+  /// The number of further samples and tombstones that were handled, whether accepted or refused.
   case delivered(Int)
-  /// An attempt failed; the next is made after the pause.
+  /// A failed attempt; the next attempt follows after the pause.
   case failed(reason: String, pause: Duration)
-  /// The destination refused these for good; they are among the dead letters.
+  /// The samples that the destination refused permanently; they are among the dead letters.
   case refused([RefusedSample])
-  /// The place had lost something; what, and what becomes of it, as the part of a sentence.
+  /// A loss found at the place; the text, part of a sentence, names the loss and the remedy.
   case lost(String)
 }
 
-/// Why a ``Courier`` ended before everything was delivered. Nothing is lost: the next run goes on from there.
+/// The reason why a ``Courier`` stopped early. Nothing is lost: the next run continues there.
 public enum CourierError: Error, Hashable, Sendable {
-  /// Too many attempts in a row failed.
+  /// The destination failed too many times in a row.
   case gaveUp(destination: String, attempts: Int, reason: String)
-  /// The destination takes nothing before a person has changed something.
+  /// The destination accepts nothing until a person has changed something.
   case unusable(destination: String, reason: String)
 }
 
 extension CourierError {
-  /// Why a destination could not be delivered to that is asked only once.
+  /// Creates an error for a delivery that is attempted only once.
   package init(_ error: DeliveryError, destination: String) {
     self =
       switch error {
@@ -28,14 +28,14 @@ extension CourierError {
       }
   }
 
-  /// What the destination said, or why it could not be asked.
+  /// The destination's explanation, or the reason why it could not be reached.
   public var reason: String {
     switch self {
     case .gaveUp(_, _, let reason), .unusable(_, let reason): reason
     }
   }
 
-  /// As the settings have it: `steps` of the consumers `folder:steps` and `folder:steps:again:…`.
+  /// The destination's name in the settings: `steps` for the consumers `folder:steps` and `folder:steps:again:…`.
   private var name: Substring {
     switch self {
     case .gaveUp(let destination, _, _), .unusable(let destination, _):

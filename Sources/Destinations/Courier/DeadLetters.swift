@@ -3,28 +3,30 @@ import Glibc
 import HealthModel
 import OperatingSystem
 
-/// A file of the samples that a destination has refused for good, a line of JSON each, so that a person can see what it
-/// lacks: which and why, no values. The samples themselves are in the store.
+/// A file of the samples that a destination refused permanently, a line of JSON each, for a person to read. Lines
+/// contain references and reasons, but no values. The samples themselves are in the store.
 ///
 ///     {"key":"…","reason":"unknown type","start":"2024-01-01T10:00:00Z","type":"HKQuantityTypeIdentifierStepCount","uuid":"…"}
 ///
-/// A batch that comes again may be in the file twice, with one key.
+/// A batch that is delivered again may be in the file twice, with the same key.
 public struct DeadLetters: Sendable {
-  /// Mode 0600; made with the first line.
+  /// The path of the file, which has mode 0600 and is created with the first line.
   public let path: String
 
-  /// - Parameter path: in a folder that is there, of this destination only.
+  /// Creates the list without opening the file.
+  ///
+  /// - Parameter path: a file in an existing folder that only this destination uses.
   public init(path: String) { self.path = path }
 
-  /// Of a ``Redelivery``: what is delivered together under one key.
+  /// A group of samples that a ``Redelivery`` delivers together under one key.
   struct Batch: Sendable {
-    /// On the disk before it is used.
+    /// The key, which is written to disk before it is used.
     var key: UUID
     var samples: [SampleReference]
   }
 
   private struct Line: Codable {
-    /// The key of the ``Batch`` that it is in, while nothing is known of how that ended.
+    /// The key of the ``Batch`` that contains the sample, while the outcome of its redelivery is unknown.
     var again: UUID?
     var key: String
     var reason: String
@@ -40,7 +42,7 @@ public struct DeadLetters: Sendable {
     func precedes(_ other: Line) -> Bool { (start, uuid) < (other.start, other.uuid) }
   }
 
-  /// Adds them, and returns when they are on the disk. Throws `SystemError`.
+  /// Appends refused samples, and returns when they are on disk. Throws `SystemError`.
   func add(_ refused: [RefusedSample], of key: DeliveryKey) async throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -56,16 +58,16 @@ public struct DeadLetters: Sendable {
 
   // MARK: Reading
 
-  /// All of them, each sample once with what was last said of it, in the order in which they came. Passes over a line that was
-  /// cut off. Throws `SystemError`.
+  /// Returns all refused samples in the order in which they were added, each sample once with its latest reason.
+  /// Skips incomplete lines. Throws `SystemError`.
   public func read() async throws -> [RefusedSample] {
     try await onThread { [self] _ in try lines().map(\.refused) }
   }
 
   // MARK: Delivering again
 
-  /// All of them in batches, and returns when the keys are on the disk. A batch that was interrupted is the same again, under
-  /// the same key, without what was refused anew meanwhile. Throws `SystemError`.
+  /// Divides all refused samples into batches, and returns when their keys are on disk. A batch that was interrupted
+  /// is returned with the same key and samples, except those that were refused again since. Throws `SystemError`.
   func batches(ofAtMost size: Int) async throws -> [Batch] {
     try await onThread { [self] _ in
       var lines = try lines()
@@ -89,7 +91,7 @@ public struct DeadLetters: Sendable {
     }
   }
 
-  /// Removes what was taken of a batch, and notes of the others what was said of them now, atomically. Throws `SystemError`.
+  /// Removes the accepted samples of a batch and updates the reasons of the others, atomically. Throws `SystemError`.
   func settle(_ batch: Batch, refused: [RefusedSample]) async throws {
     let reasons = Dictionary(refused.map { ($0.sample, $0.reason) }, uniquingKeysWith: { $1 })
     try await onThread { [self] _ in
@@ -138,7 +140,7 @@ public struct DeadLetters: Sendable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError("read", path) }
     var last: UInt8 = 0
-    // A line that a crash has cut off must not take the next one with it.
+    // A line that a crash cut off must not make the next line unreadable.
     let isCut = status.st_size > 0 && pread(descriptor, &last, 1, status.st_size - 1) == 1 && last != UInt8(ascii: "\n")
     let bytes = isCut ? [UInt8(ascii: "\n")] + bytes : bytes
     let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }

@@ -1,6 +1,6 @@
 extension Destination {
-  /// One delivery, no longer than its deadline. Throws ``DeliveryError``, `CancellationError`, or `DecodingError` where the
-  /// store is damaged.
+  /// Makes one delivery attempt, limited by the destination's deadline. Throws ``DeliveryError``,
+  /// `CancellationError`, or `DecodingError` if the store is damaged.
   func attempt(_ batch: DeliveryBatch, key: DeliveryKey, clock: any Clock<Duration>) async throws -> Delivery {
     let deadline = capabilities.deadline
     return try await withThrowingTaskGroup(of: Delivery?.self) { group in
@@ -10,7 +10,7 @@ extension Destination {
         } catch let error as DeliveryError {
           throw error
         } catch let error as DecodingError {
-          // The store is damaged, and no later attempt reads it better.
+          // The store is damaged, so a later attempt would fail as well.
           throw error
         } catch {
           try Task.checkCancellation()

@@ -1,51 +1,51 @@
 import Foundation
 import HealthModel
 
-/// Samples to delete and to add, for one delivery.
+/// The samples to delete and to add in one delivery.
 public struct DeliveryBatch: Sendable {
-  /// As they are stored, which is fastest to pass on.
+  /// The changes in the encoding of the store, which is the fastest to pass on.
   public let changes: CodedChanges
-  /// Forget everything that was delivered before: all that there is follows, beginning with this batch.
+  /// Whether the destination must discard everything delivered before. The whole record follows.
   public let startsOver: Bool
 
-  /// One without samples and tombstones.
+  /// Returns a batch without samples and tombstones.
   static func empty(startsOver: Bool) -> DeliveryBatch {
     DeliveryBatch(changes: ChangeCoder().changes, startsOver: startsOver)
   }
 
-  /// Samples to delete, perhaps some that were never delivered.
+  /// The samples to delete. Some may never have been delivered.
   public var deletions: [Tombstone] { changes.tombstones.map(changes.tombstone) }
 
-  /// Samples to add, or to take in place of one with the same reference.
+  /// Returns the samples to add. A sample replaces an earlier sample with the same reference.
   ///
-  /// - Throws: `DecodingError` where the store is damaged.
+  /// - Throws: `DecodingError` if the store is damaged.
   public func additions() throws -> [Sample] {
     let expander = try ChangeExpander(changes)
     return try changes.samples.map(expander.sample)
   }
 
-  /// Samples and tombstones together.
+  /// The number of samples and tombstones.
   public var count: Int { changes.samples.count + changes.tombstones.count }
 
-  /// Whether there is nothing to deliver.
+  /// Whether the batch has no changes and doesn't start over.
   var isEmpty: Bool { count == 0 && !startsOver }
 
-  /// The same without deletions.
+  /// A copy without deletions.
   var withoutDeletions: DeliveryBatch {
     var changes = changes
     changes.tombstones = []
     return DeliveryBatch(changes: changes, startsOver: startsOver)
   }
 
-  /// The same without the names of sources and devices. Throws `DecodingError` where the store is damaged.
+  /// Returns a copy without the names of sources and devices. Throws `DecodingError` if the store is damaged.
   func withoutNames() throws -> DeliveryBatch {
     DeliveryBatch(changes: try NameRedaction.applied(to: changes), startsOver: startsOver)
   }
 
-  /// The parts whose UUIDs have a 0 and a 1 in a bit, from the last on, so that what is gone when the batch comes again moves
-  /// nothing from one part to the other; `nil` of one change, and where no bit is left.
+  /// Splits the batch by a bit of the UUIDs, counted from the last bit: changes with 0, changes with 1. A repeated
+  /// batch that lacks some samples is split alike. Returns `nil` for a single change, and when no bits are left.
   func parts(byBit bit: Int) -> (DeliveryBatch, DeliveryBatch)? {
-    // The variant's bits, which all UUIDs have in common, come last.
+    // The bits from 62 on are the UUID's variant, the same in all UUIDs.
     guard count > 1, bit < 62 else { return nil }
     var (first, second) = (changes, changes)
     first.samples.removeAll { $0.uuid.hasBit(bit) }
@@ -55,7 +55,7 @@ public struct DeliveryBatch: Sendable {
     return (DeliveryBatch(changes: first, startsOver: startsOver), DeliveryBatch(changes: second, startsOver: false))
   }
 
-  /// That everything is to be forgotten, and what follows; `nil` where nothing follows or nothing is to be forgotten.
+  /// The order to start over and the changes, as two batches; `nil` if the batch doesn't have both.
   var startAlone: (start: DeliveryBatch, rest: DeliveryBatch)? {
     guard startsOver, count > 0 else { return nil }
     return (
@@ -64,7 +64,7 @@ public struct DeliveryBatch: Sendable {
     )
   }
 
-  /// The changes of a type, and all others, which start over where this does.
+  /// Splits the batch into the changes of a type and all others. The others start over if this batch does.
   func parts(of type: SampleType) -> (these: DeliveryBatch, others: DeliveryBatch) {
     let isOfType = changes.types.map { $0 == type }
     var (these, others) = (changes, changes)
@@ -75,7 +75,7 @@ public struct DeliveryBatch: Sendable {
     return (DeliveryBatch(changes: these, startsOver: false), DeliveryBatch(changes: others, startsOver: startsOver))
   }
 
-  /// What is refused when all of it is.
+  /// Returns a refusal for each change of the batch.
   func refused(_ reason: String) -> [RefusedSample] {
     let samples = changes.samples.map {
       SampleReference(type: changes.types[Int($0.type)], start: $0.start, uuid: $0.uuid)
@@ -85,7 +85,7 @@ public struct DeliveryBatch: Sendable {
 }
 
 extension UUID {
-  /// Whether a bit is 1, counted from the last on; the first 62 are random in a random UUID.
+  /// Returns whether a bit is 1, counted from the last bit; the first 62 are random in a random UUID.
   func hasBit(_ bit: Int) -> Bool {
     withUnsafeBytes(of: uuid) { $0[15 - bit / 8] >> UInt8(bit % 8) & 1 == 1 }
   }

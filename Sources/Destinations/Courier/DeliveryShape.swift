@@ -3,14 +3,14 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// In which shape a record travels to a place that takes samples: as it is, or as the numbers of hours or days; and in which
-/// units.
+/// The form in which a record is delivered to a place that accepts samples: unchanged or as hourly or daily
+/// statistics, and in which units.
 ///
-/// A number travels as a sample of its hour or day, whose UUID is made of the store, the type and that time: an hour that
-/// changes comes again under the same UUID, in place of what was there, and one that has lost all of its samples is deleted.
-/// What has no numbers (sleep, workouts, routes) does not travel as any.
+/// A statistic is delivered as a sample of its hour or day. Its UUID is derived from the store, the type and the
+/// time. An hour that changes replaces its earlier sample, and an hour that has lost all samples is deleted. Types
+/// without statistics (sleep, workouts, routes) are not delivered as statistics.
 public struct DeliveryShape: Sendable {
-  /// The source of such samples, which has no person's name.
+  /// The source of statistics samples, which contains no person's name.
   static let source = Source(name: "hpeer", bundleIdentifier: "hpeer.statistics")
   /// The number of days whose statistics are read at once.
   private static let daysAtOnce = 3_660
@@ -18,13 +18,13 @@ public struct DeliveryShape: Sendable {
   private static let mostBuckets: Int64 = 50_000
 
   private let record: RecordReader
-  /// `nil` for samples.
+  /// The length of the intervals; `nil` if samples are delivered unchanged.
   private let size: BucketSize?
   private let units: [SampleType: String]
-  /// Whose hours and days are to stay when all others are taken back; `nil` where numbers travel.
+  /// The time zone whose hours and days are kept when all others are withdrawn; `nil` in a normal delivery.
   private var staying: ZoneRules?
 
-  /// `nil` where the record travels as it is.
+  /// Creates the shape that the settings ask for, or returns `nil` if the record is delivered unchanged.
   public init?(_ settings: CommonSettings, _ record: RecordReader) {
     (self.record, units) = (record, settings.units)
     size =
@@ -36,17 +36,17 @@ public struct DeliveryShape: Sendable {
     if size == nil, units.isEmpty { return nil }
   }
 
-  /// Whether what travels is not in the record, but made of it.
+  /// Whether statistics are delivered in place of the record's samples.
   public var hasStatistics: Bool { size != nil }
 
-  /// Takes back the numbers of hours and days that begin when none does in another zone, which is the person's home now.
+  /// Returns a shape that deletes hours and days that don't start with one in `zone`, the new home zone.
   public func withdrawing(butThoseOf zone: ZoneRules) -> DeliveryShape {
     var shape = self
     shape.staying = zone
     return shape
   }
 
-  /// A batch in the shape in which it travels.
+  /// A batch after conversion to its delivered form.
   struct Shaped {
     /// The converted batch; it may have more changes than the batch of the record.
     var batch: DeliveryBatch
@@ -78,7 +78,7 @@ public struct DeliveryShape: Sendable {
     return Shaped(batch: DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver), refused: refused)
   }
 
-  /// The reason why the hours or days of a sample are not delivered; `nil` if they are, or if samples are delivered unchanged.
+  /// Returns the reason why a sample's hours or days are not delivered; `nil` if they are, or none are computed.
   func refusal(of sample: Sample) -> String? {
     size.flatMap { Self.refusal(sample.start, sample.end, $0, PlausibleTime.limits(from: nil, to: nil, now: .now)) }
   }
@@ -91,10 +91,10 @@ public struct DeliveryShape: Sendable {
     return isTooLong || length > longest(size) ? "it is too long to be sent as \(size.rawValue)s" : nil
   }
 
-  /// The length of ``mostBuckets`` in seconds.
+  /// Returns the length of ``mostBuckets`` in seconds.
   private static func longest(_ size: BucketSize) -> Int64 { mostBuckets * (size == .hour ? 3_600 : 86_400) }
 
-  /// A batch without samples whose time cannot be right, and those that would change too many hours or days.
+  /// Removes the samples whose time is implausible and those that would change too many hours or days.
   private func divided(
     _ batch: DeliveryBatch, _ size: BucketSize, _ plausible: Range<Timestamp>
   ) -> (sensible: DeliveryBatch, refused: [RefusedSample]) {
@@ -117,9 +117,9 @@ public struct DeliveryShape: Sendable {
     return (DeliveryBatch(changes: changes, startsOver: batch.startsOver), refused)
   }
 
-  /// Adds the buckets of some days that any of the ranges touches.
+  /// Adds the buckets within `days` that overlap any of the ranges.
   ///
-  /// - Parameter ranges: in order of time, none overlapping another.
+  /// - Parameter ranges: sorted by time, without overlaps.
   private func add(
     _ size: BucketSize, of type: SampleType, _ days: ClosedRange<Int>, _ ranges: [Range<Timestamp>],
     to coder: inout ChangeCoder
@@ -130,7 +130,7 @@ public struct DeliveryShape: Sendable {
     let buckets = try CalendarBuckets(size, in: record.zone, start..<end)
     if let staying { return withdraw(buckets, size, of: type, ranges, butThoseOf: staying, to: &coder) }
     let statistics = try await record.statistics(of: type, by: size, from: start, to: end, readings: .none)
-    // A bucket that the selection cuts begins within the whole one.
+    // A bucket that the filter cuts starts later than the whole bucket.
     let found = Dictionary(
       statistics.values.map { (buckets.index(of: $0.bucket.start) ?? -1, $0) }, uniquingKeysWith: { $1 })
     for index in buckets.indices(touchedBy: ranges) {
@@ -175,7 +175,7 @@ public struct DeliveryShape: Sendable {
   private func uuid(_ type: SampleType, _ size: BucketSize, _ start: Timestamp) -> UUID {
     let text = "\(record.store.id.uuidString) \(type.rawValue) \(size.rawValue) \(start.seconds)"
     var bytes = Array(SHA256.hash(data: Data(text.utf8)).prefix(16))
-    // A UUID of a kind of its own (RFC 9562, section 5.8).
+    // A custom UUID, version 8 (RFC 9562, section 5.8).
     bytes[6] = bytes[6] & 0x0F | 0x80
     bytes[8] = bytes[8] & 0x3F | 0x80
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -197,7 +197,7 @@ public struct DeliveryShape: Sendable {
     return DeliveryBatch(changes: coder.changes, startsOver: batch.startsOver)
   }
 
-  /// In the unit that is asked for, where it can be said in it.
+  /// Converts a quantity to the configured unit, or returns it unchanged if that is not possible.
   private func converted(_ quantity: Quantity, of type: SampleType) -> Quantity {
     guard let unit = units[type], let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit)
     else { return quantity }
@@ -206,9 +206,9 @@ public struct DeliveryShape: Sendable {
 }
 
 extension CalendarBuckets {
-  /// The buckets that any of some ranges touches.
+  /// Returns the indices of the buckets that overlap any of the ranges.
   ///
-  /// - Parameter ranges: in order of time, none overlapping another.
+  /// - Parameter ranges: sorted by time, without overlaps.
   fileprivate func indices(touchedBy ranges: [Range<Timestamp>]) -> [Int] {
     var touched: [Int] = []
     var next = ranges[...]

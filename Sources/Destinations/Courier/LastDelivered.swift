@@ -2,13 +2,13 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// The last few things that a place has taken, in a file: a place that has none of them any more has lost what it was given.
-/// One that a person deletes there says nothing.
+/// A file with the names of the last few objects that a place accepted. If the place has none of them any more, it
+/// has lost what it was given. A single missing object proves nothing: a person may have deleted it.
 ///
 ///     hpeer-3f2a….ics
 ///     hpeer-77aa….ics
 struct LastDelivered: Sendable {
-  /// How many there must be before anything is said of the place, and are kept.
+  /// The number of names that are kept, and that must be known before a loss can be reported.
   static let count = 3
   private static let longest = 16 * 1_024
 
@@ -16,21 +16,21 @@ struct LastDelivered: Sendable {
 
   init(in stateFolder: String) { path = "\(stateFolder)/last-delivered.txt" }
 
-  /// Oldest first; fewer than ``count`` where no more is known.
+  /// Returns the names, oldest first; fewer than ``count`` if no more are known.
   func read() async -> [String] {
     await onThread { [path] _ in
       guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= Self.longest,
         let data = FileManager.default.contents(atPath: path)
       else { return [] }
       let text = String(decoding: data, as: UTF8.self)
-      // The last line of a file that was cut is not whole.
+      // A file that was cut off may end in a partial name.
       return text.hasSuffix("\n") ? text.split(separator: "\n").map(String.init) : []
     }
   }
 
-  /// Takes note of what the place has taken and what was deleted there. Throws `SystemError`.
+  /// Records which objects the place has accepted and deleted. Throws `SystemError`.
   ///
-  /// - Parameter names: of visible ASCII.
+  /// - Parameter names: visible ASCII only.
   func note(_ names: [String], deleted: Set<String> = []) async throws {
     if names.isEmpty, deleted.isEmpty { return }
     let known = await read()
@@ -44,9 +44,11 @@ struct LastDelivered: Sendable {
     }
   }
 
-  /// Asks for them, newest first, until the place has one.
+  /// Asks the place for the names, newest first, until one is found.
   ///
-  /// - Parameter isThere: asks the place for one of them.
+  /// - Parameters:
+  ///   - what: a noun in the plural for the objects, used in the reason.
+  ///   - isThere: asks the place for one of them.
   func examine(_ what: String, _ isThere: (String) async throws -> Bool) async throws -> PlaceExamination {
     let names = await read()
     guard names.count == Self.count else { return .intact }
@@ -57,16 +59,16 @@ struct LastDelivered: Sendable {
 
 /// The result of ``Destination/examine()``: whether a place still has what it was given.
 public enum PlaceExamination: Hashable, Sendable {
-  /// It has what it was given, or it cannot tell.
+  /// The place has what it was given, or it cannot tell.
   case intact
-  /// Its values are of an earlier day, or cannot be read: ``Destination/mend()`` brings them up to date.
+  /// The place shows values of an earlier day or values that cannot be read; ``Destination/mend()`` updates them.
   case stale
-  /// It has lost something that ``Destination/mend()`` gives back at once.
+  /// The place has lost something that ``Destination/mend()`` can restore at once.
   ///
-  /// - Parameter loss: what was lost, as the part of a sentence: `its sensors`.
+  /// - Parameter loss: the loss, as part of a sentence: `its sensors`.
   case incomplete(loss: String)
-  /// It has lost what it was given, and everything is to be delivered again.
+  /// The place has lost what it was given, and everything must be delivered again.
   ///
-  /// - Parameter reason: how that is known, as the part of a sentence: `the file that hpeer left there is gone`.
+  /// - Parameter reason: the evidence, as part of a sentence: `the file that hpeer left there is gone`.
   case lost(reason: String)
 }

@@ -1,22 +1,22 @@
 import Foundation
 import HealthModel
 
-/// Takes the names of sources and devices out of samples for a destination that is not to have them.
+/// The removal of source and device names from samples, for a destination that must not receive them.
 ///
-/// What a device is (manufacturer, model, versions) stays; what people call it, and what it alone is called by, goes: also
-/// from metadata, where HealthKit's keys hold it, and from payloads that are kept as another program has written them.
+/// A device's manufacturer, model and versions are kept. Its given name and unique identifiers are removed, also from
+/// HealthKit's metadata keys and from payloads of unknown kinds, which another program wrote.
 public enum NameRedaction {
-  /// HealthKit's keys of names and serial numbers.
+  /// The HealthKit metadata keys that hold names or serial numbers.
   static let metadataKeys: Set<String> = [
     "HKDeviceName", "HKDeviceSerialNumber", "HKUDIDeviceIdentifier", "HKUDIProductionIdentifier",
     "HKDigitalSignature", "HKExternalUUID",
   ]
 
-  /// Members that name a source or a device in payloads of kinds that this version does not know: of what Health Auto Export
-  /// and P247 send, and of elements of Apple's export.
+  /// The JSON members that name a source or a device in payloads of unknown kinds, as Health Auto Export, P247 and
+  /// Apple's export write them.
   static let payloadMembers: Set<String> = ["source", "sourceName", "device", "deviceName"]
 
-  /// The sample without them.
+  /// Returns a sample without the names.
   public static func applied(to sample: Sample) -> Sample {
     var sample = sample
     sample.source = redacted(sample.source)
@@ -26,9 +26,9 @@ public enum NameRedaction {
     return sample
   }
 
-  /// The changes without them.
+  /// Returns changes without the names.
   ///
-  /// - Throws: `DecodingError` where the store is damaged.
+  /// - Throws: `DecodingError` if the store is damaged.
   static func applied(to changes: CodedChanges) throws -> CodedChanges {
     var changes = changes
     let sources = merged(changes.sources.map(redacted))
@@ -79,7 +79,7 @@ public enum NameRedaction {
     }
   }
 
-  /// `nil` where nothing is left.
+  /// Returns metadata without the keys above, or `nil` if nothing is left.
   private static func redacted(_ text: String) throws -> String? {
     guard metadataKeys.contains(where: text.contains) else { return text }
     var metadata = try JSONDecoder().decode(Metadata.self, from: Data(text.utf8))
@@ -87,7 +87,7 @@ public enum NameRedaction {
     return metadata.isEmpty ? nil : MetadataText.encode(metadata)
   }
 
-  /// Each once, as a dictionary has them, and where each of the old ones is now.
+  /// Removes duplicates, and returns the new index of each old value.
   private static func merged<Value: Hashable>(_ values: [Value]) -> (values: [Value], places: [UInt32]) {
     var merged: [Value] = []
     var places: [Value: UInt32] = [:]

@@ -3,8 +3,8 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Delivers once more what a destination has refused: what is still in the store and still selected. What it takes now is not
-/// among the dead letters any more. Killed in between, the same batch comes again under the same key.
+/// A new delivery of the samples that a destination refused, if they are still in the store and still selected.
+/// Samples that are accepted now leave the dead letters. An interrupted batch is repeated with its key.
 public struct Redelivery<Place: Destination>: Sendable {
   private let destination: Place
   private let name: String
@@ -14,7 +14,9 @@ public struct Redelivery<Place: Destination>: Sendable {
   private let sendsNames: Bool
   private let shape: DeliveryShape?
 
-  /// - Parameter name: of the ``Courier``, which must not run meanwhile.
+  /// Creates a redelivery.
+  ///
+  /// - Parameter name: the name of the ``Courier``, which must not run at the same time.
   public init(
     to destination: Place, of name: String, from store: HealthStore, filter: SampleFilter, deadLetters: DeadLetters,
     sendsNames: Bool = true, shape: DeliveryShape? = nil
@@ -28,9 +30,9 @@ public struct Redelivery<Place: Destination>: Sendable {
     self.sendsNames = sendsNames
   }
 
-  /// One attempt for each batch.
+  /// Makes one attempt for each batch.
   ///
-  /// - Throws: ``CourierError`` where the destination cannot be delivered to; what it took before stays taken.
+  /// - Throws: ``CourierError`` if the destination cannot be delivered to; samples accepted before stay delivered.
   public func run() async throws -> CourierReport {
     let batches = try await deadLetters.batches(ofAtMost: destination.capabilities.maximumChanges)
     var report = CourierReport()
@@ -39,7 +41,7 @@ public struct Redelivery<Place: Destination>: Sendable {
     do {
       for batch in batches {
         let members = Set(batch.samples)
-        // A destination of days may refuse samples that were in another batch.
+        // A destination with daily values may refuse samples of another batch.
         let refused = try await deliver(batch).filter { members.contains($0.sample) }
         try await deadLetters.settle(batch, refused: refused)
         let count = Set(refused.map(\.sample)).count
@@ -76,12 +78,12 @@ public struct Redelivery<Place: Destination>: Sendable {
       {
         refused.append(RefusedSample(reference, reason: reason))
       } else if shape?.hasStatistics == true {
-        // It is made of what is there now.
+        // The shape computes the statistic again from the samples that are in the store now.
         coder.add(Tombstone(sample: reference, deleted: .now, end: reference.start))
       } else if let sample = try await store.samples.sample(reference), filter.passes(sample) {
         try coder.add(sample)
       } else if destination.capabilities.deletes {
-        // Gone meanwhile, or a deletion that was refused.
+        // The sample was deleted in the meantime, or its deletion was refused.
         coder.add(Tombstone(sample: reference, deleted: .now))
       }
     }
@@ -93,14 +95,16 @@ public struct Redelivery<Place: Destination>: Sendable {
     return try await refused + deliver(batch, of: members.key, "", &budget)
   }
 
-  /// - Parameter path: the bits of the part's UUIDs, from the last on.
+  /// Delivers a part of a batch, and splits it further if it is too large or refused as a whole.
+  ///
+  /// - Parameter path: the UUID bits that all changes of this part have in common, starting with the last bit.
   private func deliver(
     _ batch: DeliveryBatch, of members: UUID, _ path: String, _ budget: inout RefusalBudget
   ) async throws -> [RefusedSample] {
     let (batch, known) = budget.divided(batch)
     if batch.count == 0 { return known }
     let depth = path.utf8.count
-    // Of a long sample there may be many hours, and settings may want smaller batches than when the members were chosen.
+    // A long sample may turn into many hours, and the batch size may have been reduced since the batch was formed.
     if batch.count > destination.capabilities.maximumChanges, let parts = batch.parts(byBit: depth) {
       return try await known + deliver(parts, of: members, path, &budget)
     }
@@ -122,7 +126,7 @@ public struct Redelivery<Place: Destination>: Sendable {
   private func deliver(
     _ parts: (DeliveryBatch, DeliveryBatch), of members: UUID, _ path: String, _ budget: inout RefusalBudget
   ) async throws -> [RefusedSample] {
-    // In another order for each key: those that are refused do not keep the same others back for ever.
+    // The order depends on the key, so that a refused part doesn't always delay the same other part.
     let isTurned = members.hasBit(path.utf8.count)
     var refused: [RefusedSample] = []
     for (part, bit) in isTurned ? [(parts.1, "1"), (parts.0, "0")] : [(parts.0, "0"), (parts.1, "1")] {

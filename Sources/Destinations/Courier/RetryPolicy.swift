@@ -1,18 +1,20 @@
 import HealthModel
 
-/// When a ``Courier`` tries again, and when it gives up for a while.
+/// The rules for when a ``Courier`` retries, and when it gives up for a while.
 public struct RetryPolicy: Hashable, Sendable {
-  /// The longest of the first pause; each is twice as long as the one before, a part of it left to chance.
+  /// The upper limit of the first pause. The limit doubles with each further pause, and each pause is partly random.
   public var firstPause: Duration
-  /// The longest of all pauses.
+  /// The upper limit of any pause.
   public var longestPause: Duration
-  /// The longest that a destination's `retryAfter` is obeyed.
+  /// The longest `retryAfter` of a destination that is respected; longer values are cut to this.
   public var longestRetryAfter: Duration
-  /// Consecutive failures after which the circuit opens: the courier ends, or rests for ``rest`` where it follows.
+  /// The number of consecutive failures that opens the circuit: the courier ends, or rests if it follows.
   public var tolerance: Int
-  /// How long an open circuit stays open before one attempt is made.
+  /// The time for which an open circuit waits before the next attempt.
   public var rest: Duration
 
+  /// Creates a policy.
+  ///
   /// - Parameter tolerance: at least 1.
   public init(
     firstPause: Duration = .seconds(1), longestPause: Duration = .seconds(60),
@@ -26,15 +28,15 @@ public struct RetryPolicy: Hashable, Sendable {
   }
 }
 
-/// How long it is looked for what of a batch a place refuses: once the first few changes of a type that were sent alone are all
-/// refused, and nothing was taken, it is all of that type. Others may still be taken.
+/// The limit on the search for the refused changes of a batch. If nothing was accepted and the first few changes of a
+/// type that were sent alone were all refused, that whole type counts as refused.
 struct RefusalBudget {
-  /// Changes of a type that are sent alone.
+  /// The number of changes of a type that are sent alone.
   static let singles = 8
 
   private struct Refusals {
     var count = 0
-    /// The reason given for the last one.
+    /// The reason given for the last refusal.
     var reason = ""
   }
 
@@ -53,12 +55,12 @@ struct RefusalBudget {
     return (open, refused)
   }
 
-  /// Takes note of a part that was not refused as a whole.
+  /// Records a part that was not refused as a whole.
   mutating func note(_ delivery: Delivery, of batch: DeliveryBatch) {
     if batch.count > delivery.refused.count { hasTaken = true }
   }
 
-  /// Takes note of a part that cannot be divided any more.
+  /// Records a refused part that cannot be divided any more.
   mutating func noteRefusal(_ reason: String, of batch: DeliveryBatch) {
     for change in batch.refused(reason) {
       let count = refusals[change.sample.type]?.count ?? 0

@@ -4,21 +4,22 @@ import Glibc
 import HealthModel
 import OperatingSystem
 
-/// Which days the other side has, and what they looked like: a file to which a line is added for each.
+/// The saved state of a daily-summary destination: the days the other side has, with a fingerprint of each. It is a
+/// file, to which a line is added for each day sent.
 ///
 ///     over 3e7a…-1f
 ///     first 20600
 ///     20600 3f2a…
 ///
-/// Where the file is gone, the days of the beginning are sent again.
+/// The initial days are sent again if the file is missing.
 struct DailyMemory: Sendable {
-  /// The years 1 to 9999, in days since 1970-01-01: what a damaged file says beyond them is none of its days.
+  /// The years 1 to 9999, in days since 1970-01-01; other days in a damaged file are ignored.
   private static let years = -719_162...2_932_896
   private static let longest = 64 * 1_024 * 1_024
 
-  /// The first day that is ever sent, in days since 1970-01-01; `nil` before anything was.
+  /// The first day to send, in days since 1970-01-01; `nil` before the first delivery.
   private(set) var first: Int?
-  /// The key of the delivery that began anew last.
+  /// The key of the last delivery that started over.
   private var over: String?
   private(set) var prints: [Int: String] = [:]
   private let path: String
@@ -32,7 +33,7 @@ struct DailyMemory: Sendable {
       guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= longest,
         let data = FileManager.default.contents(atPath: path)
       else { return memory }
-      // A line that was cut in the middle is none.
+      // A line that was cut off is ignored.
       for line in String(decoding: data, as: UTF8.self).split(separator: "\n") {
         let words = line.split(separator: " ")
         guard words.count == 2 else { continue }
@@ -44,34 +45,34 @@ struct DailyMemory: Sendable {
     }
   }
 
-  /// What stands for a day that the other side may have in any shape.
+  /// The fingerprint of a day whose content at the other side is unknown.
   static let doubtful = String(repeating: "-", count: 16)
-  /// What stands for a day that the other side has never been sent, as there was nothing of it.
+  /// The fingerprint of a day that was never sent because it had no content.
   static let unsent = String(repeating: ".", count: 16)
 
   func hasSent(_ day: Int) -> Bool { prints[day].map { $0 != Self.unsent } ?? false }
 
-  /// Begins with this day. Throws `SystemError`.
+  /// Starts with this day. Throws `SystemError`.
   ///
-  /// - Parameter trusts: whether the other side still has what it was sent; otherwise all of it is to be sent again.
+  /// - Parameter trusts: whether the other side still has what was sent; otherwise all of it is sent again.
   mutating func begin(with day: Int, trusts: Bool) async throws {
     first = day
     if !trusts { doubtSent(from: .min) }
     try await write()
   }
 
-  /// Begins anew with this day, unless an earlier attempt of the same delivery has: what that has sent is there. Throws
-  /// `SystemError`.
+  /// Starts over with this day, unless an earlier attempt of the same delivery has: the days that it sent are there.
+  /// Throws `SystemError`.
   mutating func beginAnew(with day: Int, _ key: DeliveryKey) async throws {
     guard over != key.description else { return }
     over = key.description
-    // Days that were followed before are followed on.
+    // Earlier days that were sent before continue to be updated.
     try await begin(with: min(day, first ?? day), trusts: false)
   }
 
-  /// The other side may have lost these days: each is sent again when a batch has to do with it. Throws `SystemError`.
+  /// Marks days that the other side may have lost, to be sent with the next batch for them. Throws `SystemError`.
   ///
-  /// - Parameter day: the first of them; `nil` for all.
+  /// - Parameter day: the first of these days; `nil` for all.
   mutating func doubt(from day: Int?) async throws {
     guard first != nil, !prints.isEmpty else { return }
     doubtSent(from: day ?? .min)
@@ -92,7 +93,7 @@ struct DailyMemory: Sendable {
     }
   }
 
-  /// Takes note of what the other side has taken. Throws `SystemError`.
+  /// Records days that the other side has accepted. Throws `SystemError`.
   mutating func add(_ days: [Int: String]) async throws {
     if days.isEmpty { return }
     prints.merge(days) { $1 }

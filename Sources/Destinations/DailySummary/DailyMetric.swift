@@ -1,23 +1,25 @@
 import HealthAnalysis
 import HealthModel
 
-/// One number of a day, as settings write it: `heartRate mean count/min 0`.
+/// A number of a day, as settings write it: `heartRate mean count/min 0`.
 struct DailyMetric: Hashable, Sendable {
   enum Aggregate: String, Sendable {
     case sum, mean, min, max
-    /// Of the sample that ends last.
+    /// The value of the sample that ends last.
     case last
   }
 
   let type: SampleType
   let aggregate: Aggregate
-  /// `nil` for the type's own. Percentages are from 0 to 100.
+  /// The unit; `nil` for the type's own. Percentages are from 0 to 100.
   let unit: String?
-  /// Decimal places.
+  /// The number of decimal places.
   let decimals: Int
-  /// Whether it is left out of days without a running workout.
+  /// Whether the number is omitted on days without a running workout.
   let needsRun: Bool
 
+  /// Parses a metric.
+  ///
   /// - Parameter text: the name of a type; then, in any order, an aggregate, a unit, decimal places, `running`.
   /// - Throws: ``Mistake``.
   init(_ text: String) throws(Mistake) {
@@ -50,10 +52,10 @@ struct DailyMetric: Hashable, Sendable {
     self.aggregate = aggregate ?? (isSum ? .sum : .mean)
   }
 
-  /// A verb and what follows.
+  /// The error in a metric's text: a verb and what follows.
   struct Mistake: Error { var reason: String }
 
-  /// The number of a bucket, rounded; `nil` where there is none.
+  /// Returns the rounded value of a bucket, or `nil` if it has none.
   func value(_ number: BucketStatistics.Number, unit: String?) -> JSONValue? {
     let found: Double? =
       switch number {
@@ -78,7 +80,7 @@ struct DailyMetric: Hashable, Sendable {
   }
 }
 
-/// The numbers of a day by the keys that they are sent under.
+/// The numbers of a day by the keys under which they are sent.
 struct DailyMetrics: Hashable, Sendable {
   /// The default keys: those in P247's example, and those that its notes name for running and VO2 max. `dietary_energy_kj`
   /// is in kilocalories, as P247 sends it.
@@ -94,8 +96,10 @@ struct DailyMetrics: Hashable, Sendable {
 
   let byKey: [String: DailyMetric]
 
-  /// - Parameter own: what a person adds and changes; an empty text leaves a usual one out.
-  /// - Throws: ``SettingsError`` of `metrics`.
+  /// Creates the default metrics with a person's changes.
+  ///
+  /// - Parameter own: the metrics to add or change; an empty text removes a default metric.
+  /// - Throws: ``SettingsError`` for `metrics`.
   init(_ own: [String: String]) throws(SettingsError) {
     var byKey: [String: DailyMetric] = [:]
     for (key, text) in Self.usual.merging(own, uniquingKeysWith: { $1 }) where !text.isEmpty {

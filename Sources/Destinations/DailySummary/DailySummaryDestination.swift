@@ -2,7 +2,7 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// Posts an object for each day, as P247 takes them: numbers, sleep and workouts. A day that changes is posted again.
+/// A destination that posts each new or changed day as an object in P247's format: numbers, sleep, workouts.
 struct DailySummaryDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("daily-summary"), "Posts an object for each day: numbers, sleep, workouts, as P247 takes them.",
@@ -26,7 +26,7 @@ struct DailySummaryDestination: Destination {
   let capabilities = DestinationCapabilities(
     maximumChanges: 20_000, deadline: .seconds(3_600), days: .all, purges: true)
 
-  /// Days of which objects are made at once.
+  /// The number of days whose objects are computed at once.
   private static let chunk = 64
 
   private var record: RecordReader
@@ -85,14 +85,14 @@ struct DailySummaryDestination: Destination {
     try await memory.doubt(from: start.map { record.zone.dayNumber(at: $0.seconds) })
   }
 
-  /// Posts each day that was sent without anything in it.
+  /// Posts an empty object for each day that was sent.
   func purge() async throws {
     var emptied = self
     emptied.record = RecordReader(record.store, filter: SampleFilter(types: []), zone: record.zone)
     _ = try await emptied.deliver(.empty(startsOver: true), key: .purging)
   }
 
-  /// Posts no day: what answers that there is none has read the key.
+  /// Posts an empty list of days: a server that complains about missing days has accepted the key.
   func check() async throws {
     let response = try await post([])
     guard (200..<300).contains(response.status) || [400, 422].contains(response.status) else { throw refusal(response) }
@@ -109,7 +109,7 @@ struct DailySummaryDestination: Destination {
     let first = memory.first ?? today
     guard first <= today else { return Delivery() }
     var candidates = objects.changed(ChangedTimes(batch)).intersection(first...today)
-    // What an earlier attempt did not come to, or has become part of the time that is wanted.
+    // Adds days that an earlier attempt didn't reach, and days that the setting now includes.
     candidates.formUnion((first...today).filter { memory.prints[$0] == nil })
     if batch.startsOver { candidates.formUnion(memory.prints.keys.filter { $0 <= today }) }
     let refused = try await send(candidates, objects, &memory)
@@ -118,9 +118,9 @@ struct DailySummaryDestination: Destination {
 
   private typealias Waiting = (day: Int, object: [String: JSONValue], print: String)
 
-  /// Sends those days that do not look as they did.
+  /// Sends the days whose objects have changed.
   ///
-  /// - Returns: by day, why it was refused for good.
+  /// - Returns: the reasons of the days that were refused permanently.
   private func send(
     _ days: Set<Int>, _ objects: DayObjects, _ memory: inout DailyMemory
   ) async throws -> [Int: String] {
@@ -156,7 +156,7 @@ struct DailySummaryDestination: Destination {
     return refused
   }
 
-  /// Sends some days in one request, and in ever smaller ones where that is refused.
+  /// Sends some days in one request, and halves the request if it is refused.
   private func flush(_ waiting: [Waiting], _ now: Timestamp, _ memory: inout DailyMemory) async throws -> [Int: String]
   {
     let stamp = JSONValue.string(record.zone.text(Timestamp(seconds: now.seconds)))
@@ -164,7 +164,7 @@ struct DailySummaryDestination: Destination {
       waiting.map { JSONValue.object($0.object.merging(["device_sync_timestamp": stamp]) { $1 }) })
     if Self.refusals.contains(response.status) {
       guard waiting.count > 1 else {
-        // Sent again when it changes, or when it is asked for.
+        // The day is sent again when it changes or when everything is delivered again.
         try await memory.add(waiting.reduce(into: [:]) { $0[$1.day] = DailyMemory.doubtful })
         return waiting.reduce(into: [:]) { $0[$1.day] = "it answers \(response.status) to its day" }
       }
@@ -177,7 +177,7 @@ struct DailySummaryDestination: Destination {
     return [:]
   }
 
-  /// Answers that are about what was sent, and not about who sends it or where to.
+  /// The statuses that concern the content, not the sender or the address.
   private static let refusals: Set<Int> = [400, 413, 415, 422]
 
   private func post(_ days: [JSONValue]) async throws -> HTTPService.Response {

@@ -2,29 +2,29 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What P247's `POST /sync/healthkit` takes of a day: numbers, the night that ended on it, the workouts that began on it.
+/// A builder for the objects of P247's `POST /sync/healthkit`, one per day: numbers, the night that ended on it, the
+/// workouts that began on it.
 ///
-/// Days are as long as the zone's: 23 hours, or 25, where clocks are changed. A night belongs to the day on which it ended and
-/// to no other, whenever it began.
+/// Days follow the time zone: 23 or 25 hours when clocks change. A night belongs only to the day on which it ended.
 struct DayObjects: Sendable {
   let record: RecordReader
   let metrics: DailyMetrics
   let now: Timestamp
 
-  /// The days, in days since 1970-01-01, that a batch may have changed.
+  /// Returns the days, in days since 1970-01-01, that a batch may have changed.
   func changed(_ times: ChangedTimes) -> Set<Int> {
     var days: Set<Int> = []
     for type in metrics.types.union([.workout]) {
       for run in times.days(of: type, in: record.zone) { days.formUnion(run) }
     }
-    // What begins in the evening may be part of a night that ends the day after, and says where later sleep days end.
+    // A sample in the evening may belong to the next day's night, and affects where later sleep days end.
     for run in times.days(of: SleepQuery.type, in: record.zone) {
       days.formUnion(run.lowerBound - 1...run.upperBound + SleepQuery.reach)
     }
     return days
   }
 
-  /// The first day of which there may be anything; `nil` of an empty record.
+  /// Returns the first day that may have content, or `nil` for an empty record.
   func firstDay() async throws -> Int? {
     var first: Int?
     let types = metrics.types.union([.workout, SleepQuery.type])
@@ -36,7 +36,7 @@ struct DayObjects: Sendable {
     return first
   }
 
-  /// What there is of each of some days, without the time of delivery; days of which there is nothing are not among them.
+  /// Returns the objects of some days, without the time of delivery. Days without content are omitted.
   func objects(of days: ClosedRange<Int>) async throws -> [Int: [String: JSONValue]] {
     let start = Timestamp(seconds: record.zone.start(ofDay: days.lowerBound))
     let end = Timestamp(seconds: record.zone.start(ofDay: days.upperBound + 1))
@@ -60,10 +60,10 @@ struct DayObjects: Sendable {
     return objects
   }
 
-  /// What stands for days that were refused: what a batch has of them, or else what is there of them, so that they are known
-  /// and can be sent once more. Throws `StoreError`.
+  /// Returns refusals for refused days, so that they are known and can be sent again: the batch's samples of a day,
+  /// or else a sample of each type on that day. Throws `StoreError`.
   ///
-  /// - Parameter days: with the reason.
+  /// - Parameter days: the refused days with the reasons.
   func refused(_ days: [Int: String], of batch: DeliveryBatch) async throws(StoreError) -> [RefusedSample] {
     if days.isEmpty { return [] }
     var refused: [RefusedSample] = []
@@ -91,7 +91,7 @@ struct DayObjects: Sendable {
     return refused
   }
 
-  /// A day of which there is nothing any more.
+  /// Returns the object of a day without content.
   func empty(_ day: Int) -> [String: JSONValue] {
     [
       "date": .string(String(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix(10))),
@@ -108,7 +108,7 @@ struct DayObjects: Sendable {
     for (key, metric) in metrics.byKey {
       var statistics = try await record.statistics(of: metric.type, by: .day, from: start, to: end, now: now)
       if let unit = metric.unit, !statistics.values.isEmpty {
-        // A type of no known unit may have samples that are in no such unit.
+        // A type with no known unit may have samples that cannot be converted.
         guard let converted = statistics.converted(to: unit) else { continue }
         statistics = converted
       }

@@ -2,8 +2,8 @@ import Foundation
 import HealthFormats
 import HealthModel
 
-/// Sends samples as FHIR R4 resources to a server: Bundles whose entries are conditional on an identifier made of the sample's
-/// UUID, so that what comes again is there once.
+/// A destination that sends samples to a server as FHIR R4 resources, in Bundles. Each entry is conditional on an
+/// identifier derived from the sample's UUID, so that a repeated entry creates no duplicate.
 struct FHIRDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("fhir"), "FHIR R4 resources on a server: Observations, in Bundles.", repetition: .byKey,
@@ -47,7 +47,7 @@ struct FHIRDestination: Destination {
     record = environment.record
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"),
-      // A Bundle that is refused for some entries goes again without them.
+      // A Bundle is sent again without refused entries.
       deadline: timeout * 4, purges: true)
     lastDelivered = LastDelivered(in: environment.stateFolder)
     server = FHIRServer(
@@ -58,7 +58,7 @@ struct FHIRDestination: Destination {
     subject = FHIRSubject(given: settings.optionalText("subject"), server: server, record: record)
   }
 
-  /// Writes an Observation of the patient and deletes it.
+  /// Writes an Observation for the patient and deletes it.
   func check() async throws {
     let probe = UUID()
     let reference = try await subject.reference()
@@ -74,7 +74,7 @@ struct FHIRDestination: Destination {
 
   func deliver(_ batch: DeliveryBatch, key: DeliveryKey) async throws -> Delivery {
     let reference = try await subject.reference()
-    // Of a server that has lost what it was given, the resources of this batch would hide that.
+    // If the server has lost its resources, those of this batch must not hide that from a later examination.
     let isKnown = batch.startsOver ? true : try await examine() == .intact
     if batch.startsOver { try await server.deleteAll(of: reference) }
     let bundle = try await entries.make(batch, subject: reference)
@@ -91,7 +91,7 @@ struct FHIRDestination: Destination {
         + refused.compactMap { refusal in refusal.sample.map { RefusedSample($0, reason: refusal.reason) } })
   }
 
-  /// A token that may not search is told nothing.
+  /// Checks whether the server has the last resources, if the token may search.
   func examine() async throws -> PlaceExamination {
     try await lastDelivered.examine("resources") { try await server.mayHave($0) }
   }
@@ -104,20 +104,20 @@ struct FHIRDestination: Destination {
   func close() async { await server.close() }
 }
 
-/// How a server takes the entries of a Bundle (https://hl7.org/fhir/R4/http.html#transaction).
+/// The way in which a server processes a Bundle (https://hl7.org/fhir/R4/http.html#transaction).
 enum FHIRBundleKind: String, CaseIterable, Sendable {
   case transaction, batch
 }
 
-/// What is done about a resource that is there.
+/// The treatment of a resource that exists.
 enum FHIRWriteMode: String, CaseIterable, Sendable {
-  /// A conditional update: it is replaced.
+  /// A conditional update, which replaces an existing resource.
   case update
-  /// A conditional create: it is left as it is.
+  /// A conditional create, which keeps an existing resource.
   case create
 }
 
-/// Who the samples are of: the patient that a person names, or one that is made once and known by the store's identifier.
+/// The patient of all resources: named in the settings, or created once with the store's identifier.
 actor FHIRSubject {
   private let server: FHIRServer
   private let record: RecordReader
@@ -127,7 +127,7 @@ actor FHIRSubject {
     (known, self.server, self.record) = (given, server, record)
   }
 
-  /// `Patient/123`.
+  /// Returns the reference to the patient, `Patient/123`, and creates the patient if necessary.
   func reference() async throws -> String {
     if let known { return known }
     var person = try await record.store.person()

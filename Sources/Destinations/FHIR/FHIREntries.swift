@@ -3,21 +3,21 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// An entry of a Bundle, and whose it is.
+/// An entry of a Bundle with the sample that it belongs to.
 struct FHIREntry: Sendable {
-  /// `nil` of what only goes with another, and of a probe.
+  /// The sample; `nil` for an entry that only accompanies another, and for a probe.
   var sample: SampleReference?
-  /// JSON, without a comma.
+  /// The entry as JSON, without a separating comma.
   var bytes: [UInt8]
 }
 
-/// Makes entries of a batch: deletions, and resources with what belongs to them.
+/// An encoder for the Bundle entries of a batch: deletions, and resources with related samples.
 struct FHIREntries: Sendable {
   struct Bundle: Sendable {
     var entries: [FHIREntry] = []
-    /// What FHIR has no place for.
+    /// The samples that FHIR cannot represent.
     var refused: [RefusedSample] = []
-    /// The samples of those entries that write, and of those that delete.
+    /// The samples whose resources are written.
     var written: [SampleReference] = []
     var deleted: [SampleReference] = []
   }
@@ -27,12 +27,12 @@ struct FHIREntries: Sendable {
 
   private static let pressures = Set(FHIRWriter.pressures)
 
-  /// Throws `DecodingError`, `StoreError`.
+  /// Encodes a batch. Throws `DecodingError`, `StoreError`.
   func make(_ batch: DeliveryBatch, subject: String) async throws -> Bundle {
     var bundle = Bundle()
     var samples = try batch.additions()
     let correlations = try await correlations(of: samples, batch.deletions)
-    // Two pressures are one resource, that of their correlation, whatever comes first.
+    // Two pressures form one resource, that of their correlation, whichever arrives first.
     let present = Set(samples.map(\.uuid))
     samples += correlations.filter { !present.contains($0.uuid) }
     var components: [UUID: SampleReference] = [:]
@@ -53,7 +53,7 @@ struct FHIREntries: Sendable {
       bundle.entries.append(
         entry(resource, sample.uuid, of: subject, type, present.contains(sample.uuid) ? sample.reference : nil))
     }
-    // A server deletes first (https://hl7.org/fhir/R4/http.html#trules), and takes nothing that is there twice.
+    // A server deletes first (https://hl7.org/fhir/R4/http.html#trules), and accepts each resource only once.
     var deletions: [FHIREntry] = []
     for tombstone in batch.deletions where written.insert(tombstone.sample.uuid).inserted {
       bundle.deleted.append(tombstone.sample)
@@ -69,7 +69,7 @@ struct FHIREntries: Sendable {
     return bundle
   }
 
-  /// The blood pressures that have one of these as their members.
+  /// Returns the blood pressure correlations that have any of these samples as members.
   private func correlations(of samples: [Sample], _ deletions: [Tombstone]) async throws -> [Sample] {
     let type = FHIRWriter.bloodPressure
     guard record.filter.passes(type) else { return [] }
@@ -99,15 +99,15 @@ struct FHIREntries: Sendable {
     type.rawValue.utf8.starts(with: "HKClinicalTypeIdentifier".utf8) ? "DocumentReference" : "Observation"
   }
 
-  /// The search parameters of a patient's resource: two machines that send one record make two patients, and each has
-  /// resources of its own.
+  /// Returns the search parameters for a patient's resource, percent-encoded.
   ///
-  /// - Returns: escaped as a query has it.
+  /// They include the patient, because two machines that send the same record create two patients with resources of
+  /// their own.
   private static func condition(_ uuid: UUID, of subject: String) -> String {
     "identifier=urn:ietf:rfc:3986%7Curn:uuid:\(uuid.uuidString.lowercased())&subject=\(FHIRServer.escaped(subject))"
   }
 
-  /// The search for the resource of a patient's sample: `Observation?identifier=…&subject=…`.
+  /// Returns the search for the resource of a patient's sample: `Observation?identifier=…&subject=…`.
   static func search(for sample: SampleReference, of subject: String) -> String {
     "\(resourceType(of: sample.type))?\(condition(sample.uuid, of: subject))"
   }
@@ -134,7 +134,7 @@ struct FHIREntries: Sendable {
     return FHIREntry(sample: sample, bytes: Array(#"{"request":{"method":"DELETE","url":"\#(url)"}}"#.utf8))
   }
 
-  /// An Observation that says that it was entered in error.
+  /// Returns an Observation with the status entered-in-error.
   static func probe(_ uuid: UUID, subject: String) -> FHIREntry {
     let id = uuid.uuidString.lowercased()
     let resource = """

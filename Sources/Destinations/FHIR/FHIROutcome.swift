@@ -1,21 +1,21 @@
 import Foundation
 import HealthModel
 
-/// What a FHIR server says of something that it did or refused (https://hl7.org/fhir/R4/operationoutcome.html), read as far as
-/// it can be: whatever is no such thing says nothing.
+/// The errors in an answer of a FHIR server (https://hl7.org/fhir/R4/operationoutcome.html). An answer of another
+/// form has no errors.
 struct FHIROutcome: Sendable {
-  /// Of its first error, for a person; `nil` where there is none.
+  /// The first error, for a person; `nil` if there is none.
   var reason: String?
-  /// What it says of entries of the Bundle that was sent, by their places. Empty unless every error names one.
+  /// The errors of Bundle entries, by index. Empty unless every error names an entry.
   var entries: [Int: String] = [:]
 
-  /// An entry's part of an answer.
+  /// The answer to a single entry.
   struct Answer: Hashable, Sendable {
     var status: Int
     var reason: String?
   }
 
-  /// Cut where it is shown, once secrets are taken out of it: half of one would not be found.
+  /// The maximum length of a reason in bytes. Secrets are removed before it is shortened for display.
   private static let longestReason = 10_000
 
   private struct Outcome: Decodable {
@@ -33,7 +33,7 @@ struct FHIROutcome: Sendable {
 
       var text: String {
         let text = details?.text ?? diagnostics ?? code ?? "unknown"
-        // For a terminal and a line of a file.
+        // Control characters would disturb a terminal or the lines of a file.
         let scalars = text.shortened(toBytes: longestReason).unicodeScalars.map {
           $0.properties.generalCategory == .control ? " " : $0
         }
@@ -74,7 +74,7 @@ struct FHIROutcome: Sendable {
     }
   }
 
-  /// 3 of `Bundle.entry[3].resource.status`.
+  /// Returns the index of an entry: 3 for `Bundle.entry[3].resource.status`.
   private static func entry(_ expression: String) -> Int? {
     let start = "Bundle.entry["
     guard expression.hasPrefix(start) else { return nil }
@@ -85,14 +85,14 @@ struct FHIROutcome: Sendable {
 
   // MARK: Bundles
 
-  /// Whether a server of FHIR says this to a Bundle that it has taken: any web server takes a POST, a page for logging in too.
+  /// Returns whether a body is a FHIR answer and not, for example, a login page.
   static func isAnswer(_ body: [UInt8]) -> Bool {
     struct Resource: Decodable { var resourceType: String }
     let resource = try? JSONDecoder().decode(Resource.self, from: Data(body))
     return ["Bundle", "OperationOutcome"].contains(resource?.resourceType)
   }
 
-  /// What a Bundle says of each entry, in their order; a status that is none counts as a failure of the server.
+  /// Returns the answers to all entries, in order. A missing or invalid status counts as 500.
   static func entries(of body: [UInt8]) -> [Answer] {
     guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return [] }
     return (bundle.entry ?? []).map { entry in
@@ -103,7 +103,7 @@ struct FHIROutcome: Sendable {
     }
   }
 
-  /// 123 of `https://example.org/fhir/Patient/123/_history/1`.
+  /// Returns the id in a location: 123 in `https://example.org/fhir/Patient/123/_history/1`.
   static func id(inLocation location: String?, of type: String) -> String? {
     guard let parts = location?.split(separator: "/").map(String.init), let place = parts.lastIndex(of: type),
       parts.indices.contains(place + 1)
@@ -111,7 +111,7 @@ struct FHIROutcome: Sendable {
     return parts[place + 1]
   }
 
-  /// As FHIR has it: what goes into an address and a reference.
+  /// Returns whether a text is a valid FHIR id, which is safe in an address and a reference.
   static func isID(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count)
       && text.utf8.allSatisfy {

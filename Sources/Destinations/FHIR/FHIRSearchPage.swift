@@ -1,10 +1,10 @@
 import Foundation
 
-/// A page of what a FHIR server finds (https://hl7.org/fhir/R4/http.html#paging), read as far as it can be.
+/// A page of a FHIR server's search results (https://hl7.org/fhir/R4/http.html#paging). Unknown parts are ignored.
 struct FHIRSearchPage: Sendable {
-  /// The ids of those resources that hpeer has written.
+  /// The ids of the resources that hpeer has written.
   var own: [String] = []
-  /// Where the next page is: an address, whole or relative; `nil` of the last.
+  /// The address of the next page, absolute or relative; `nil` on the last page.
   var next: String?
 
   private struct Bundle: Decodable {
@@ -29,7 +29,9 @@ struct FHIRSearchPage: Sendable {
     var entry: [Entry]?
   }
 
-  /// - Parameter type: of the resources that were asked for.
+  /// Parses a page.
+  ///
+  /// - Parameter type: the requested resource type.
   init(_ body: [UInt8], of type: String) {
     guard let bundle = try? JSONDecoder().decode(Bundle.self, from: Data(body)) else { return }
     next = bundle.link?.first { $0.relation == "next" }?.url
@@ -41,8 +43,8 @@ struct FHIRSearchPage: Sendable {
     }
   }
 
-  /// Where the next page is on the server that was asked, which alone gets the token, whatever it calls itself: behind a
-  /// proxy it may not know its own name.
+  /// Returns the address of the next page on the server that was asked. The host in the link is ignored: only that
+  /// server may receive the token, and a server behind a proxy may not know its own name.
   func next(after address: String) -> String? {
     guard let next, let asked = URLComponents(string: address),
       var target = URL(string: next, relativeTo: URL(string: address)).flatMap({

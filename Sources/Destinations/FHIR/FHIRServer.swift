@@ -1,21 +1,21 @@
 import Foundation
 import HealthModel
 
-/// The REST interface of a FHIR R4 server, as far as it is needed here.
+/// A client for the parts of a FHIR R4 server's REST interface that hpeer needs.
 struct FHIRServer: Sendable {
-  /// An entry that a server will never take.
+  /// An entry that a server refuses permanently.
   struct Refusal: Hashable, Sendable {
-    /// `nil` of an entry that is nobody's.
+    /// The sample; `nil` for an entry that belongs to no sample.
     var sample: SampleReference?
     var reason: String
   }
 
-  /// How many bundles may be sent to find out which entries are refused; the courier looks for the rest.
+  /// The maximum number of Bundles to find the refused entries; the courier isolates the rest.
   private static let attempts = 3
   private static let contentType = "application/fhir+json"
 
   private let service: HTTPService
-  /// Without a slash at its end.
+  /// The base URL, without a slash at its end.
   private let url: String
   private let token: String?
   private let kind: FHIRBundleKind
@@ -30,7 +30,7 @@ struct FHIRServer: Sendable {
 
   // MARK: Bundles
 
-  /// Sends entries until the server has all but those that it refuses for good. Throws ``DeliveryError``.
+  /// Sends entries until the server has all except those that it refuses permanently. Throws ``DeliveryError``.
   func send(_ entries: [FHIREntry]) async throws -> [Refusal] {
     switch kind {
     case .transaction: try await transact(entries)
@@ -38,7 +38,7 @@ struct FHIRServer: Sendable {
     }
   }
 
-  /// All or nothing: entries that the server names as the reason are left out of the next attempt.
+  /// Sends a transaction, all or nothing. Entries that the server blames are omitted from the next attempt.
   private func transact(_ entries: [FHIREntry]) async throws -> [Refusal] {
     var (entries, refusals) = (entries, [Refusal]())
     for attempt in 1... {
@@ -78,7 +78,7 @@ struct FHIRServer: Sendable {
       let status = answer.status
       switch status {
       case 200...299: continue
-      // Nothing to delete.
+      // There was nothing to delete.
       case 404, 410: if entry.bytes.starts(with: #"{"request":{"method":"DELETE""#.utf8) { continue }
       default: break
       }
@@ -104,9 +104,9 @@ struct FHIRServer: Sendable {
 
   // MARK: Resources
 
-  /// Creates a resource unless there is one that a search finds, and returns its reference: `Patient/123`.
+  /// Creates a resource unless a search finds one, and returns its reference: `Patient/123`.
   ///
-  /// - Parameter search: a query, escaped.
+  /// - Parameter search: a percent-encoded query.
   func create(_ type: String, _ resource: [UInt8], unless search: String) async throws -> String {
     let response = try await send(
       "POST", "\(url)/\(type)", [("If-None-Exist", search), ("Prefer", "return=representation")], resource)
@@ -127,9 +127,9 @@ struct FHIRServer: Sendable {
     return "\(type)/\(id)"
   }
 
-  /// Whether a search finds something, or the server does not say.
+  /// Returns whether a search finds a resource, or the server doesn't tell.
   ///
-  /// - Parameter search: `Observation?identifier=…`, escaped.
+  /// - Parameter search: `Observation?identifier=…`, percent-encoded.
   func mayHave(_ search: String) async throws -> Bool {
     struct Found: Decodable {
       struct Entry: Decodable {
@@ -147,39 +147,39 @@ struct FHIRServer: Sendable {
       else { return true }
       return (found.entry ?? []).contains { $0.resource?.resourceType.map(search.hasPrefix) ?? false }
     } catch DeliveryError.unusable {
-      // It may write and not search.
+      // The token may permit writing but not searching.
       return true
     }
   }
 
-  /// A reference, as a query has it.
+  /// Returns a reference, percent-encoded for a query.
   static func escaped(_ subject: String) -> String {
     subject.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~/:"))) ?? subject
   }
 
-  /// Deletes what hpeer has written of a patient, page by page.
+  /// Deletes everything that hpeer has written for a patient, page by page.
   func deleteAll(of subject: String) async throws {
     let patient = Self.escaped(subject)
     for type in ["Observation", "DocumentReference"] {
       let search = "\(url)/\(type)?subject=\(patient)&_count=200&_elements=identifier,extension"
       var last: Set<String> = []
       while true {
-        // Where pages are counted off, what is deleted on one moves others past the next.
+        // With numbered pages, a deletion moves other resources past the next page, so the search is repeated.
         let first = try await deletePages(of: type, from: search)
-        // A server that goes on showing what is deleted.
+        // A server that still finds deleted resources must not cause an endless loop.
         if first.isEmpty || !first.isDisjoint(with: last) { break }
         last = first
       }
     }
   }
 
-  /// Deletes what is found on all pages, and returns what was on the first that had any.
+  /// Deletes the resources on all pages, and returns those of the first page that had any.
   private func deletePages(of type: String, from search: String) async throws -> Set<String> {
     var first: Set<String> = []
     var address: String? = search
     while let asked = address {
       let response = try await send("GET", asked, [], nil)
-      // Servers need not know this one.
+      // Servers may not support this resource type.
       if response.status == 404, type == "DocumentReference" { return first }
       if let error = HTTPService.misplaced(response) { throw error }
       guard response.status == 200 else {
@@ -211,13 +211,13 @@ struct FHIRServer: Sendable {
     return try await service.send(HTTPService.Request(method, address, headers: headers, body: body))
   }
 
-  // MARK: What it says
+  // MARK: Answers
 
   private func said(_ response: HTTPService.Response, _ outcome: FHIROutcome) -> String {
     said(response.status, outcome.reason)
   }
 
-  /// A server may quote what it was sent.
+  /// Returns a reason without the token: a server may quote the request.
   private func said(_ status: Int, _ reason: String?) -> String {
     guard var reason, !reason.isEmpty else { return "it answers \(status)" }
     reason = reason.shortened(toBytes: 65_536)

@@ -1,8 +1,8 @@
 import OperatingSystem
 import HealthModel
 
-/// Files by type and day in a folder, as HealthPush lays them out in a bucket: for one that is mounted from elsewhere, or that
-/// a program such as Syncthing keeps in step.
+/// A destination for day files in a folder, in HealthPush's bucket layout. Useful for a mounted folder, or for a
+/// folder that a program such as Syncthing synchronizes.
 public struct FolderDestination: Destination {
   public static let description = DestinationDescription(
     DestinationKind("folder"), "Writes files by type and day into a folder.", repetition: .idempotent,
@@ -12,7 +12,7 @@ public struct FolderDestination: Destination {
         "path", .path, "The folder, which must be there: a missing one may be a disk that is not.", required: true)
     ] + DayFiles.fields)
 
-  /// Large batches, because each rewrites the files of the days that it touches.
+  /// The capabilities. Batches are large, because each batch rewrites the files of its days.
   public let capabilities = DestinationCapabilities(maximumChanges: 10_000, deadline: .seconds(300))
   private let store: FolderStore
   private let files: DayFiles

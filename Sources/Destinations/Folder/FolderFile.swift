@@ -8,13 +8,13 @@ struct FolderFile: ~Copyable {
 
   private let descriptor: Int32
   private let path: String
-  /// In bytes, when it was opened.
+  /// The size in bytes when the file was opened.
   let size: Int
 
-  /// `nil` of what is no regular file.
+  /// Takes over an open file, or returns `nil` if it is not a regular file.
   ///
   /// - Parameters:
-  ///   - descriptor: closed when this is gone.
+  ///   - descriptor: closed when this value is destroyed.
   ///   - path: for errors.
   init?(_ descriptor: Int32, path: String) {
     var status = stat()
@@ -27,14 +27,14 @@ struct FolderFile: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// As many bytes as there were when it was opened; fewer of a file that has lost some since.
+  /// Returns the content up to the size when the file was opened; less if the file has been truncated since.
   func bytes() throws -> [UInt8] {
     try [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
       while case let read = try read(UnsafeMutableBufferPointer(rebasing: buffer[count...])), read > 0 { count += read }
     }
   }
 
-  /// The version of what ``bytes()`` are, in the memory of a small part of them.
+  /// Returns the version of the content that ``bytes()`` returns, without holding all of it in memory.
   func version() throws -> ObjectVersion {
     var (hash, rest) = (SHA256(), size)
     try withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.piece) { buffer in
@@ -46,14 +46,16 @@ struct FolderFile: ~Copyable {
     return Self.version(hash.finalize())
   }
 
-  /// The version of a file with these bytes.
+  /// Returns the version of a file with these bytes.
   static func version(of bytes: [UInt8]) -> ObjectVersion { version(SHA256.hash(data: bytes)) }
 
   private static func version(_ digest: SHA256Digest) -> ObjectVersion {
     ObjectVersion(rawValue: digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())
   }
 
-  /// - Returns: how many bytes; 0 at the end, and of an empty buffer.
+  /// Reads the next bytes.
+  ///
+  /// - Returns: the number of bytes; 0 at the end and for an empty buffer.
   private func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) throws -> Int {
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

@@ -1,20 +1,22 @@
 import Foundation
 import OperatingSystem
 
-/// That something was delivered into a folder, in a file: a folder without it is another, such as the one below which a disk
-/// was mounted.
+/// A local note that something was delivered into a folder. If that folder is empty later, it is another one, such as
+/// the mount point of a disk that isn't mounted.
 struct FolderMemory: Sendable {
   private static let longest = 16 * 1_024
 
-  /// Relative to the folder, what is there once something has been delivered: `health/v1`.
+  /// The path that exists after the first delivery, relative to the folder: `health/v1`.
   let landmark: String
   private let path: String
-  /// Another folder that a person has chosen is begun anew.
+  /// The content of the file. It contains the folder's path, so that another folder counts as new.
   private let text: String
 
+  /// Creates the note without writing it.
+  ///
   /// - Parameters:
   ///   - folder: an absolute path.
-  ///   - stateFolder: where the file is.
+  ///   - stateFolder: the folder of the file.
   init(of folder: String, landmark: String, stateFolder: String) {
     self.landmark = landmark
     path = "\(stateFolder)/folder.txt"
@@ -23,7 +25,7 @@ struct FolderMemory: Sendable {
 
   // MARK: Blocking
 
-  /// Whether something was delivered there; not where the file is missing.
+  /// Whether something was delivered there; `false` if the file is missing.
   var hasBegun: Bool {
     guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= Self.longest,
       let data = FileManager.default.contents(atPath: path)
@@ -31,13 +33,13 @@ struct FolderMemory: Sendable {
     return data == Data(text.utf8)
   }
 
-  /// Throws `SystemError`.
+  /// Writes the note. Throws `SystemError`.
   func noteBeginning() throws {
     try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
     try PrivateFile.replace(path, Array(text.utf8))
   }
 
-  /// Throws `SystemError`.
+  /// Deletes the note. Throws `SystemError`.
   func forget() throws {
     guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("delete", path) }
   }

@@ -3,41 +3,41 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// Objects as files of a folder. A file is replaced in one step: whoever reads it, or copies it elsewhere, has the old bytes or
-/// the new ones.
+/// An object store that keeps objects as files of a folder. Files are replaced atomically: a reader or a program that
+/// copies them sees the old bytes or the new bytes.
 ///
-/// Two hpeers that write into one folder of one machine wait for each other (flock(2) on the folder); what another machine
-/// or program does between reading and writing is seen where it is done before the last look.
+/// Two hpeer processes on one machine that write into the same folder wait for each other (flock(2) on the folder).
+/// Changes by other machines or programs are detected if they happen before the final check.
 ///
-/// What a write that was killed has left behind is deleted before the first write of the next process.
+/// Temporary files of a killed process are deleted before the first write of the next process.
 struct FolderStore: ObjectStore {
-  /// After which what other machines have left behind is deleted; no write takes so long.
+  /// The age in seconds at which temporary files of other machines are deleted; no write takes that long.
   private static let oldAge: Int = 86_400
-  /// How many folders are waited for at once: a disk that has a journal notes them all with the first.
+  /// The number of folders to synchronize at once; a journaling file system commits them together.
   private static let concurrentSynchronizations = 4
-  /// How often something is written that others delete meanwhile.
+  /// The number of attempts to write a file whose temporary file others delete.
   private static let attempts = 5
   private static let (prefix, suffix) = (".hpeer-", ".tmp")
 
   let path: String
-  /// What system calls have in place of ``path``: of one write all go to one folder, whatever is mounted or unmounted there
-  /// meanwhile.
+  /// The path for system calls. During a write it refers to the opened folder, even if a disk is mounted or unmounted
+  /// there in the meantime.
   private var place: String
-  /// Marks the temporary files of this store, in their names, so that those of other programs are left alone.
+  /// The mark in the names of this store's temporary files, so that files of other programs are left alone.
   let owner: String
-  /// How long other programs may have the folder locked.
+  /// The time to wait while other programs hold the folder's lock.
   private let patience: Duration
   private let memory: FolderMemory?
   private let process = OfProcess()
 
   private final class OfProcess: Sendable {
     let leftoversAreDeleted = Mutex(false)
-    /// Held while the folder's lock is held or waited for: writers of one process follow each other at once.
+    /// A mutex held while the folder is locked or waited for, so that writers of one process don't poll.
     let turn = Mutex(())
     let known = Mutex(Known())
   }
 
-  /// The folder as it was last seen.
+  /// The identity of the folder when it was last opened.
   private struct Known {
     var device: dev_t = 0
     var number: ino_t = 0
@@ -45,10 +45,12 @@ struct FolderStore: ObjectStore {
     var hasBegun = false
   }
 
+  /// Creates a store without opening the folder.
+  ///
   /// - Parameters:
-  ///   - owner: letters and digits that no other machine writes there under.
-  ///   - patience: how long other programs may have the folder locked before a write fails.
-  ///   - memory: without it, any folder at this path is taken for the same.
+  ///   - owner: letters and digits that no other machine uses for this folder.
+  ///   - patience: the time to wait for other programs' locks before a write fails.
+  ///   - memory: if `nil`, any folder at this path is accepted.
   init(path: String, owner: String = "0", patience: Duration = .seconds(20), memory: FolderMemory? = nil) {
     (self.path, self.owner, self.patience, self.memory) = (path, owner, patience, memory)
     place = path
@@ -99,7 +101,7 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  /// From now on any folder is taken, to begin it anew. Throws `SystemError`.
+  /// Accepts any folder at the path from now on, as a new beginning. Throws `SystemError`.
   func forget() async throws {
     try await onThread { [memory, process] _ in
       try memory?.forget()
@@ -109,10 +111,10 @@ struct FolderStore: ObjectStore {
 
   // MARK: Blocking
 
-  /// Does something in the folder that is there now, and nowhere else.
+  /// Opens the folder and runs a closure on that same folder, even if it is unmounted or replaced in the meantime.
   ///
-  /// A folder that is missing is not made: it may be where a disk is to be mounted. So may one be that has nothing of what was
-  /// delivered.
+  /// A missing folder is not created, because it may be an unmounted mount point. A folder that has lost everything
+  /// delivered before is refused for the same reason.
   private func withFolder<Value>(_ body: (FolderStore) throws -> Value) throws -> Value {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
@@ -126,7 +128,7 @@ struct FolderStore: ObjectStore {
     return try body(folder)
   }
 
-  /// Looks again only where the folder is another than before.
+  /// Checks that the folder still has what was delivered. Checks again only if the folder is replaced.
   private func requireLandmark(_ descriptor: Int32) throws {
     guard let memory else { return }
     var status = stat()
@@ -153,7 +155,8 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  /// Looks for the lock again and again: nothing wakes flock(2), and any program may keep a folder locked for ever.
+  /// Runs a closure while holding the folder's lock. Polls for the lock: a blocked flock(2) could not be cancelled,
+  /// and other programs may hold the lock forever.
   private func withLock<Value>(unless isCancelled: () -> Bool, _ body: () throws -> Value) throws -> Value {
     let end = ContinuousClock.now + patience
     return try process.turn.withLock { _ in
@@ -161,7 +164,7 @@ struct FolderStore: ObjectStore {
       guard folder >= 0 else { throw failure("open", "") }
       defer { close(folder) }
       while flock(folder, LOCK_EX | LOCK_NB) != 0 {
-        // Not every file system has locks; one writer needs none.
+        // Some file systems have no locks; a single writer needs none.
         guard errno == EWOULDBLOCK || errno == EINTR else { break }
         if isCancelled() { throw CancellationError() }
         guard ContinuousClock.now < end else {
@@ -181,7 +184,9 @@ struct FolderStore: ObjectStore {
     }
   }
 
-  /// - Returns: `nil` where there is no such file.
+  /// Opens a file and runs a closure on it.
+  ///
+  /// - Returns: `nil` if there is no such file.
   private func withFile<Value>(_ name: String, _ body: (borrowing FolderFile) throws -> Value) throws -> Value? {
     let descriptor = open("\(place)/\(name)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -202,18 +207,20 @@ struct FolderStore: ObjectStore {
     return String(file[..<(file.lastIndex(of: "/") ?? file.endIndex)])
   }
 
-  /// - Returns: whether it was written; otherwise another process has taken what was being written for a leftover.
+  /// Writes a file if a condition is met.
+  ///
+  /// - Returns: `false` if another process deleted the temporary file, taking it for a leftover.
   private func write(
     _ bytes: [UInt8], _ name: String, if condition: PutCondition, unless isCancelled: () -> Bool
   ) throws -> Bool {
     let folder = folder(of: name)
-    // No other write of this process begins while they are deleted.
+    // The mutex keeps other writes of this process from starting during the cleanup.
     try process.leftoversAreDeleted.withLock { areDeleted in
       if !areDeleted { try withLock(unless: isCancelled) { deleteLeftovers() } }
       areDeleted = true
     }
     try makeFolder(folder)
-    // All in one place, where they are found after a kill; beside the file where that is on another disk.
+    // Temporary files are in one place, to be found after a crash, or beside a file on another disk.
     var code = try write(bytes, name, if: condition, through: place, unless: isCancelled)
     if code == EXDEV || code == EACCES || code == EPERM {
       code = try write(bytes, name, if: condition, through: folder, unless: isCancelled)
@@ -222,10 +229,11 @@ struct FolderStore: ObjectStore {
     return code == 0
   }
 
-  /// Takes the lock only for the last look and the exchange: waiting for the disk takes longest, and several wait together.
+  /// Writes a file through a temporary file. Takes the lock only for the final check and the rename, because waiting
+  /// for the disk takes longest and can happen in parallel.
   ///
-  /// - Parameter workplace: the folder in which the bytes are until they are whole.
-  /// - Returns: 0, or `errno` where the file cannot be made there or not moved from there.
+  /// - Parameter workplace: the folder of the temporary file.
+  /// - Returns: 0, or `errno` if the temporary file cannot be created or renamed.
   private func write(
     _ bytes: [UInt8], _ name: String, if condition: PutCondition, through workplace: String,
     unless isCancelled: () -> Bool
@@ -254,22 +262,22 @@ struct FolderStore: ObjectStore {
     return code
   }
 
-  /// What was renamed in a folder is so also after the power has failed.
+  /// Makes the renames in a folder durable.
   private func synchronize(_ folder: String) throws {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      // Nothing was written into it.
+      // Nothing was written into this folder.
       if errno == ENOENT { return }
       throw failure("open", String(folder.dropFirst(place.count + 1)))
     }
     defer { close(descriptor) }
-    // Some network file systems cannot do that for a folder.
+    // Some network file systems don't support this for folders.
     guard fsync(descriptor) != 0, errno != EINVAL, errno != EBADF, errno != ENOTSUP else { return }
     throw failure("write", String(folder.dropFirst(place.count + 1)))
   }
 
-  /// What this owner was writing when it was killed, and what others were a day ago. Another process of this owner may be
-  /// writing, and then writes once more.
+  /// Deletes this owner's temporary files, and those of other owners that are older than a day. Another process of
+  /// this owner that is writing notices the loss and writes again.
   private func deleteLeftovers() {
     guard let folder = opendir(place) else { return }
     defer { closedir(folder) }

@@ -5,18 +5,18 @@ import NIOSSL
 import OperatingSystem
 import Synchronization
 
-/// What the dates of a server's certificate say, for a sentence about one that was refused: TLS libraries say only that it was.
+/// A check of the dates of a server's certificate, to explain a refusal: TLS libraries give no reason.
 enum CertificateDates {
   enum Problem: Hashable, Sendable {
-    /// `2024-06-15`.
+    /// The last day of validity: `2024-06-15`.
     case expired(day: String)
     case notYetValid(day: String)
   }
 
   private static let patience = TimeAmount.seconds(5)
 
-  /// Shakes hands once more, looks at the certificate and leaves; sends nothing. `nil` where its dates are good, or it does
-  /// not come.
+  /// Performs a TLS handshake to read the certificate, sends no data and closes the connection. Returns `nil` if the
+  /// dates are valid or no certificate is received.
   static func problem(of host: String, port: Int) async -> Problem? {
     let seen = Mutex<NIOSSLCertificate?>(nil)
     await look(at: host, port) { certificate in seen.withLock { $0 = certificate } }

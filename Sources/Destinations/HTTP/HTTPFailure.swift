@@ -5,12 +5,13 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Why a server could not be asked, in a sentence's part and with what it means for later attempts.
+/// The conversion of connection errors to ``DeliveryError``: a part of a sentence, and whether to try again.
 ///
-/// Names the host and nothing else of an address: paths and headers may be secrets, and what a library says of an error may
-/// quote them.
+/// The text names only the host: paths and headers may be secrets, and a library's error message may quote them.
 enum HTTPFailure {
-  /// - Parameter url: what was asked.
+  /// Returns the delivery error for an error of the HTTP client.
+  ///
+  /// - Parameter url: the requested address.
   static func deliveryError(_ error: any Error, url: String) async -> DeliveryError {
     let address = URL(string: url)
     let host = address?.host ?? "the server"
@@ -43,7 +44,7 @@ enum HTTPFailure {
     }
   }
 
-  /// A verb and what follows.
+  /// Returns the part of a sentence after the host: a verb and what follows.
   private static func unreachable(_ error: (any Error)?) -> String {
     switch error {
     case let error as IOError:

@@ -5,11 +5,11 @@ import NIOCore
 import NIOFoundationCompat
 import NIOSSL
 
-/// A server that a destination speaks HTTP to: the system's trust or a certificate authority of its own, no redirects, answers
-/// of a bounded size within a bounded time, and errors in the words of ``DeliveryError``, which name a host and no more.
+/// An HTTP client for one server: trusts the system's or a configured certificate authority, follows no redirects,
+/// limits the size and duration of answers, and throws ``DeliveryError`` with texts that name only the host.
 ///
-/// A failure is temporary (no connection, 408, 425, 429, 5xx: RFC 9110, section 15), or the person's to mend (a certificate
-/// that is not trusted, 401, 403); any other answer is the caller's to judge.
+/// A failure is temporary (no connection, 408, 425, 429, 5xx: RFC 9110, section 15) or needs a person (an untrusted
+/// certificate, 401, 403). The caller interprets all other answers.
 struct HTTPService: Sendable {
   struct Request: Sendable {
     var method: String
@@ -17,9 +17,10 @@ struct HTTPService: Sendable {
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
     var longestAnswer = HTTPService.longestAnswer
-    /// The path of a file that the body of a good answer is written to, whatever is there, in place of ``Response/body``.
+    /// The path of a file to write a successful answer's body to, in place of ``Response/body``. Overwritten if it
+    /// exists.
     var file: String?
-    /// Thrown where the answer is longer: by default, that a later one may not be.
+    /// The error to throw if the answer is too long; `nil` for a temporary error.
     var whenLonger: DeliveryError?
 
     init(_ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil) {
@@ -32,20 +33,20 @@ struct HTTPService: Sendable {
     var headers: [(name: String, value: String)]
     var body: [UInt8]
 
-    /// The first header of this name, in whatever case.
+    /// Returns the first header with this name, ignoring case.
     func header(_ name: String) -> String? {
       headers.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
     }
 
-    /// A page for people, for logging in say, which any web server may answer with: one that has written answers 201, or 200
-    /// and 204 without a page, and so does one that has deleted (RFC 9110, sections 9.3.4 and 9.3.5). PHP calls text/html
-    /// also what is empty.
+    /// Whether the body is an HTML page for people, such as a login page. A server that has really written answers
+    /// 201, or 200 or 204 without a page, and likewise for a deletion (RFC 9110, sections 9.3.4 and 9.3.5). An empty
+    /// body doesn't count: PHP labels that text/html as well.
     var isPage: Bool {
       !body.isEmpty && header("Content-Type")?.lowercased().hasPrefix("text/html") == true
     }
   }
 
-  /// Settings that every kind that speaks HTTP has.
+  /// The settings that every kind with HTTP has.
   static let fields = [
     SettingField("ca", .path, "The certificate authority that has signed the server's certificate, a PEM file."),
     SettingField(
@@ -53,19 +54,22 @@ struct HTTPService: Sendable {
       "Send health data over http:// to another machine, where everybody on the way can read it.", default: "false"),
   ]
 
-  /// The longest answer that is read.
+  /// The maximum size of an answer in bytes.
   static let longestAnswer = 16 * 1_024 * 1_024
-  /// How much is read of what only acknowledges a write, or refuses something: several requests may be under way.
+  /// The maximum number of bytes read of an acknowledgement or a refusal: several requests may be in progress.
   static let longestReceipt = 1_024 * 1_024
 
   private let client: HTTPClient
-  /// How long one request may take, from its first byte to the last of its answer.
+  /// The time limit for one request, from its first byte to the last byte of its answer.
   private let timeout: Duration
   private let sendsUnencrypted: Bool
 
+  /// Creates a client.
+  ///
   /// - Parameters:
-  ///   - url: what is spoken to; http:// is refused unless it is this machine or the person has accepted the risk.
-  ///   - key: of the setting that says so.
+  ///   - url: the server; http:// is refused unless the host is this machine or the person has accepted the risk.
+  ///   - key: the name of the setting that contains the URL.
+  /// - Throws: ``SettingsError``.
   init(
     _ settings: DestinationSettings, url: URL, key: String = "url", timeout: Duration = .seconds(60)
   ) throws(SettingsError) {
@@ -85,16 +89,16 @@ struct HTTPService: Sendable {
     var configuration = HTTPClient.Configuration(tlsConfiguration: tls, redirectConfiguration: .disallow)
     configuration.timeout.connect = TimeAmount(min(timeout, .seconds(15)))
     configuration.httpVersion = .http1Only
-    // The courier tries again, and says why.
+    // The courier retries, and reports why.
     configuration.connectionPool.retryConnectionEstablishment = false
-    // Shorter than servers keep idle connections, so that one that is just being closed is rarely used.
+    // Shorter than the idle timeout of servers, so that a connection that is being closed is rarely used.
     configuration.connectionPool.idleTimeout = .seconds(4)
     configuration.http1_1ConnectionDebugInitializer = ResponseStatusCheck.add
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     self.timeout = timeout
   }
 
-  /// Throws ``SettingsError`` where others can read what goes to an address, and the person has not accepted that.
+  /// Throws ``SettingsError`` if data for an address can be read in transit and the person hasn't accepted that.
   static func requireAcceptedRisk(
     _ settings: DestinationSettings, url: URL, key: String = "url"
   ) throws(SettingsError) {
@@ -107,14 +111,14 @@ struct HTTPService: Sendable {
           + "send-unencrypted = true"))
   }
 
-  /// The path of the certificate authority that a person has set; `nil` where the system's are trusted.
+  /// Returns the path of the configured certificate authority, or `nil` if the system's authorities are trusted.
   static func authority(_ settings: DestinationSettings) -> String? {
     settings.optionalText("ca").map { UserPath.expandingTilde($0, ProcessInfo.processInfo.environment) }
   }
 
-  /// Ends all connections.
+  /// Closes all connections.
   func close() async {
-    // It waits for connections, also for one that a server has left in a state of its own.
+    // The shutdown waits for all connections, even one that the server has left hanging.
     await withTaskGroup(of: Void.self) { group in
       let (ended, end) = AsyncStream.makeStream(of: Never.self)
       client.shutdown(queue: .global()) { _ in end.finish() }
@@ -125,17 +129,18 @@ struct HTTPService: Sendable {
     }
   }
 
-  /// How long connections have to end.
+  /// The time limit for closing connections.
   private static let patience = Duration.seconds(5)
 
-  /// Whatever the server answers, but for what a later attempt or a person must mend, which is thrown.
+  /// Sends a request and returns the answer. Throws ``DeliveryError`` if there is no answer, or an answer that means
+  /// to retry later or that a person must act.
   func send(_ request: Request) async throws -> Response {
     let response = try await answer(to: request)
     if let error = Self.failure(response) { throw error }
     return response
   }
 
-  /// Whatever the server answers. Throws ``DeliveryError`` where it does not.
+  /// Sends a request and returns any answer. Throws ``DeliveryError`` if there is none.
   func answer(to request: Request) async throws -> Response {
     guard sendsUnencrypted || URL(string: request.url).map(Self.isReadable) == false else {
       throw DeliveryError.unusable(
@@ -167,7 +172,7 @@ struct HTTPService: Sendable {
     } catch let error as CancellationError {
       throw error
     } catch let error as SystemError {
-      // Of the file that the answer is written to.
+      // An error of the file that receives the answer.
       throw error
     } catch {
       try Task.checkCancellation()
@@ -176,7 +181,7 @@ struct HTTPService: Sendable {
     }
   }
 
-  /// How much of a body is held before it is written to a file.
+  /// The number of bytes that are collected before they are written to a file.
   private static let piece = 1_024 * 1_024
 
   private static func write(_ body: HTTPClientResponse.Body, upTo limit: Int, to path: String) async throws {
@@ -193,7 +198,7 @@ struct HTTPService: Sendable {
     try await onThread { [held] _ in try file.write(Array(buffer: held)) }
   }
 
-  /// A refusal is one however much a server says of it: what is too long is cut off.
+  /// Returns the beginning of a refusal's body, so that a body that is too long doesn't hide the refusal.
   private static func beginning(of body: HTTPClientResponse.Body) async throws -> ByteBuffer {
     var read = ByteBuffer()
     for try await part in body {
@@ -219,7 +224,7 @@ struct HTTPService: Sendable {
     return outgoing
   }
 
-  /// The client's own deadline ends with the head of an answer.
+  /// Limits the whole exchange: the client's own deadline covers only the head of an answer.
   private func withDeadline(_ ask: @escaping @Sendable () async throws -> Response) async throws -> Response {
     try await withThrowingTaskGroup(of: Response?.self) { [timeout] group in
       group.addTask { try await ask() }
@@ -233,7 +238,7 @@ struct HTTPService: Sendable {
     }
   }
 
-  /// What an answer's status says of later attempts; `nil` where that is the caller's to judge.
+  /// Returns the error for a status that means to retry later or that a person must act, and `nil` for any other.
   static func failure(_ response: Response) -> DeliveryError? {
     let said = "it answers \(response.status)"
     switch response.status {
@@ -245,8 +250,8 @@ struct HTTPService: Sendable {
     }
   }
 
-  /// What an answer says of the address that was asked, whatever was sent: it has moved, it is not there, or something else is
-  /// (a proxy, say). `nil` of any other answer.
+  /// Returns the error for a status that points to a wrong address regardless of the request: moved, missing, or
+  /// another service such as a proxy. Returns `nil` for any other status.
   static func misplaced(_ response: Response) -> DeliveryError? {
     let said = "it answers \(response.status)"
     switch response.status {
@@ -265,15 +270,15 @@ struct HTTPService: Sendable {
     }
   }
 
-  /// Whether others can read what goes to an address.
+  /// Returns whether data for this address can be read in transit: it is not encrypted and leaves this machine.
   private static func isReadable(_ url: URL) -> Bool {
     !["https", "mqtts"].contains(url.scheme?.lowercased()) && !isThisMachine(url)
   }
 
-  /// Whether there is such a port: the libraries that connect end the process at any other.
+  /// Returns whether the port is valid: the networking libraries terminate the process for any other.
   static func hasValidPort(_ url: URL) -> Bool {
     if let port = url.port { return (1...65_535).contains(port) }
-    // A number that is too long for `Int` is no port to Foundation, and would count as the scheme's own.
+    // Foundation reports no port for a number too long for `Int`, and the scheme's default would be used.
     return URLComponents(url: url, resolvingAgainstBaseURL: false)?.rangeOfPort == nil
   }
 

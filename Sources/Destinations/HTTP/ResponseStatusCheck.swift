@@ -1,10 +1,11 @@
 import NIOCore
 import NIOHTTP1
 
-/// Takes an answer with a status below 100 for what it is, no HTTP (RFC 9110, section 15): NIO hands it on as an
-/// answer, and AsyncHTTPClient passes it over as interim and then ends the process at the end of the answer that it has
-/// not seen begin. So is 101, which switches to a protocol that was not asked for (section 15.2.2), and says nothing of
-/// the request. Of interim answers, such as 100, only so many are passed over: a server may send them without end.
+/// A channel handler that rejects answers that would make AsyncHTTPClient crash or wait forever.
+///
+/// A status below 100 is no HTTP (RFC 9110, section 15): NIO passes such an answer on, and AsyncHTTPClient takes it
+/// for interim and then ends the process at its end. 101 is rejected because no protocol switch was requested
+/// (section 15.2.2). Interim answers, such as 100, are limited in number: a server may send them without end.
 final class ResponseStatusCheck: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart
@@ -14,7 +15,7 @@ final class ResponseStatusCheck: ChannelInboundHandler {
   private var interim = 0
   private var hasFailed = false
 
-  /// Puts one between the decoder of a client's connection and the client.
+  /// Adds a handler between the decoder of a client's connection and the client.
   @Sendable static func add(to channel: any Channel) -> EventLoopFuture<Void> {
     channel.eventLoop.submit {
       let pipeline = channel.pipeline.syncOperations

@@ -3,14 +3,15 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// The webhook of HealthPush's component for Home Assistant: what its app sends, right totals in place of the last sample.
+/// A client for the webhook of HealthPush's Home Assistant component. It sends what HealthPush's app sends, but with
+/// correct totals in place of the last sample.
 ///
-/// A wrong id answers 200 with nothing, and a secret that is not ASCII fails inside with 200, too: only a body that says how
-/// many metrics were accepted is a success.
+/// The component answers 200 with an empty body for an unknown id and for a secret that is not ASCII. Only a body
+/// that names the number of accepted metrics is a success.
 struct HealthPushWebhook: Sendable {
   /// A metric that the component has a sensor for.
   private struct Metric {
-    /// HealthPush's own name of the type, which is in its identifiers.
+    /// HealthPush's own name of the type, which is part of its identifiers.
     var name: String
     var key: String
     var unit: String
@@ -18,7 +19,7 @@ struct HealthPushWebhook: Sendable {
   }
 
   let service: HTTPService
-  /// Of Home Assistant itself.
+  /// The URL of Home Assistant itself.
   let url: URL
   let id: String
   let secret: String?
@@ -26,7 +27,7 @@ struct HealthPushWebhook: Sendable {
 
   private var host: String { url.host(percentEncoded: false) ?? "" }
 
-  /// Sends what the record says now of those types that the component knows.
+  /// Sends the current values of those types that the component knows.
   func update(_ types: Set<SampleType>) async throws {
     var metrics: [JSONValue] = []
     for type in types.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -40,7 +41,7 @@ struct HealthPushWebhook: Sendable {
     guard response.status == 200, Self.isAccepted(response.body) else { throw refusal(response) }
   }
 
-  /// An empty delivery, which the component refuses in words of its own.
+  /// Sends an empty delivery, which the component refuses with a recognizable text.
   func check() async throws {
     let response = try await post(name: "HealthPush Test", [], timestamp: false)
     guard response.status == 400, String(decoding: response.body, as: UTF8.self).contains("metrics") else {
@@ -72,7 +73,7 @@ struct HealthPushWebhook: Sendable {
     }
   }
 
-  /// `Accepted 3 metric(s)`.
+  /// Returns whether a body reports acceptance: `Accepted 3 metric(s)`.
   static func isAccepted(_ body: [UInt8]) -> Bool {
     String(decoding: body.prefix(256), as: UTF8.self).prefixMatch(of: /Accepted [0-9]+ metric/) != nil
   }
@@ -90,9 +91,9 @@ struct HealthPushWebhook: Sendable {
     ])
   }
 
-  /// HealthPush's identifier of a day's aggregate: of SHA-256, and with no name space, though it looks like version 5.
+  /// Returns HealthPush's identifier of a day's aggregate: a SHA-256 hash that looks like a version 5 UUID.
   ///
-  /// - Parameter day: its midnight, as if in UTC.
+  /// - Parameter day: midnight of the day in UTC.
   static func id(_ day: Timestamp, _ name: String) -> UUID {
     var bytes = Array(SHA256.hash(data: Data("\(day.iso8601.prefix(10)):\(name):sum".utf8)).prefix(16))
     bytes[6] = bytes[6] & 0x0F | 0x50
@@ -100,14 +101,14 @@ struct HealthPushWebhook: Sendable {
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
   }
 
-  /// With milliseconds, as the app has it.
+  /// Returns an instant with milliseconds, as the app writes it.
   private static func text(_ instant: Timestamp) -> String {
     let milliseconds = (instant.microseconds - instant.seconds * 1_000_000) / 1_000
     let fraction = String(repeating: "0", count: 3 - "\(milliseconds)".count) + "\(milliseconds)"
     return "\(Timestamp(seconds: instant.seconds).iso8601.dropLast()).\(fraction)Z"
   }
 
-  /// By the catalogue's short names.
+  /// The component's metrics, by the catalogue's short names.
   private static let metrics: [String: Metric] = [
     "stepCount": Metric(name: "steps", key: "steps", unit: "steps", isWhole: true),
     "activeEnergyBurned": Metric(name: "activeEnergyBurned", key: "active_energy", unit: "kcal"),

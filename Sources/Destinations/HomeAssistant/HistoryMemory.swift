@@ -2,32 +2,32 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// What Home Assistant has of one statistic, as far as is known here, in a file: a line for each day in UTC that says which
-/// hours it has and what its numbers looked like.
+/// The known content of one statistic in Home Assistant, kept in a file: for each day in UTC, the hours that were
+/// sent and fingerprints of their numbers.
 ///
 ///     hpeer history 1 kcal
 ///     19813 ffff00 8f3b1c… 77aa02…
 ///     last 475535 sum 812345.5
 ///
-/// The last line has the newest hour that Home Assistant has confirmed, in hours since 1970, and one of its numbers: a
-/// database without it is another one, or an older copy.
+/// The last line has the newest confirmed hour, in hours since 1970, and one of its numbers. A database without that
+/// number is a different one or an older copy.
 ///
-/// Where the file is missing, or is none of these, nothing is known: then the series is cleared and sent again.
+/// If the file is missing or invalid, nothing is known, and the statistic is cleared and sent again.
 struct HistoryMemory: Sendable {
   struct Day: Hashable, Sendable {
-    /// A bit for each hour from 0 to 23 that Home Assistant may have.
+    /// The hours that Home Assistant may have, a bit for each hour from 0 to 23.
     var hours: UInt32
-    /// Of the hours; 0 of a day that is just being sent.
+    /// The fingerprint of the hours; 0 while the day is being sent.
     var print: UInt64
-    /// Of the day as a whole.
+    /// The fingerprint of the whole day's number.
     var whole: UInt64
   }
 
-  /// An hour as Home Assistant was given it.
+  /// An hour as it was sent to Home Assistant.
   struct Row: Hashable, Sendable {
-    /// Since 1970 in UTC.
+    /// The number of hours since 1970 in UTC.
     var hour: Int64
-    /// `sum` or `mean`.
+    /// The name of the number: `sum` or `mean`.
     var name: String
     var number: Double
   }
@@ -35,19 +35,19 @@ struct HistoryMemory: Sendable {
   private static let longest = 16 * 1_024 * 1_024
 
   var days: [Int: Day] = [:]
-  /// The newest hour that was confirmed; `nil` where that is not known.
+  /// The newest confirmed hour; `nil` if it is unknown.
   var last: Row?
   let unit: String
   private let path: String
 
   private init(unit: String, path: String) { (self.unit, self.path) = (unit, path) }
 
-  /// Knows nothing.
+  /// Returns the state of a statistic of which nothing is known.
   static func empty(_ entity: HomeAssistantEntity, in folder: String) -> HistoryMemory {
     HistoryMemory(unit: entity.unit ?? "-", path: path(entity, folder))
   }
 
-  /// `nil` where nothing is known.
+  /// Reads the state of a statistic, or returns `nil` if nothing is known.
   static func read(_ entity: HomeAssistantEntity, in folder: String) async -> HistoryMemory? {
     let memory = empty(entity, in: folder)
     return await onThread { _ in
@@ -58,7 +58,7 @@ struct HistoryMemory: Sendable {
     }
   }
 
-  /// Replaces the file in one step. Throws `SystemError`.
+  /// Replaces the file atomically. Throws `SystemError`.
   func write() async throws {
     var text = "hpeer history 1 \(unit)\n"
     for (day, kept) in days.sorted(by: { $0.key < $1.key }) {
@@ -72,12 +72,12 @@ struct HistoryMemory: Sendable {
     }
   }
 
-  /// From now on nothing is known.
+  /// Deletes the file, so that nothing is known.
   func forget() async {
     await onThread { [path] _ in _ = unlink(path) }
   }
 
-  /// Of no statistic anything is known. Throws `SystemError`.
+  /// Deletes the files of all statistics. Throws `SystemError`.
   static func forgetAll(in folder: String) async throws {
     try await onThread { _ throws(SystemError) in
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -95,7 +95,7 @@ struct HistoryMemory: Sendable {
 
   private func parsed(_ text: String) -> HistoryMemory? {
     var lines = text.split(separator: "\n")[...]
-    // A file that was cut has no last line break.
+    // A file that was cut off has no line break at its end.
     guard text.hasSuffix("\n"), lines.popFirst() == "hpeer history 1 \(unit)" else { return nil }
     var memory = self
     for line in lines {

@@ -1,32 +1,32 @@
 import HealthAnalysis
 import HealthModel
 
-/// One hour of a statistic.
+/// An hour of a statistic.
 struct HistoryHour: Hashable, Sendable {
   enum Value: Hashable, Sendable {
-    /// What was added in it.
+    /// The amount added within the hour.
     case sum(Double)
     case mean(Double, minimum: Double, maximum: Double)
   }
 
-  /// Since 1970 in UTC: Home Assistant's hours are.
+  /// The number of hours since 1970 in UTC, as Home Assistant counts them.
   var number: Int64
-  /// In the record's unit.
+  /// The value in the record's unit.
   var value: Value
 
   var start: Timestamp { Timestamp(seconds: number * 3_600) }
-  /// Since 1970-01-01 in UTC.
+  /// The day in UTC, in days since 1970-01-01.
   var day: Int { Int(number >= 0 ? number / 24 : (number - 23) / 24) }
 }
 
-/// The numbers of a type for Home Assistant's long-term statistics: by the hour of UTC, and what tells whether a day has changed.
+/// The hourly numbers of a type in UTC, for Home Assistant's long-term statistics, with fingerprints of days.
 struct HistorySeries: Sendable {
   private static let utc = ZoneRules(offset: 0, name: "UTC")
-  /// Days whose hours are asked for together: buckets take more memory than what is kept of them.
+  /// The number of days whose hours are read at once, to limit the memory for buckets.
   private static let daysAtOnce = 100
 
   private let record: RecordReader
-  /// In the days of the person: of a night only the hour is one of UTC.
+  /// The record in the home time zone, for nights: a night belongs to a local day, and only its hour is in UTC.
   private let home: RecordReader
   let type: SampleType
   private let now: Timestamp
@@ -37,9 +37,9 @@ struct HistorySeries: Sendable {
     (self.type, self.now) = (type, now)
   }
 
-  /// Whether a type has numbers by the hour.
+  /// Returns whether a type has hourly numbers.
   static func exists(of type: SampleType) -> Bool {
-    // What an app has sent as a sum is in the statistics of HealthKit's type.
+    // An app's sums are included in the statistics of the HealthKit type.
     if let known = AppReadings.healthKit(type), SampleTypeCatalogue.healthKit[known]?.aggregation == .cumulative {
       return false
     }
@@ -47,21 +47,21 @@ struct HistorySeries: Sendable {
     return type == SleepQuery.type || (entry.map { $0.aggregation != nil } ?? true)
   }
 
-  /// The days in UTC that a batch has changed.
+  /// Returns the days in UTC that a batch has changed.
   static func days(of type: SampleType, _ times: ChangedTimes) -> [ClosedRange<Int>] { times.days(of: type, in: utc) }
 
-  /// Whether hours add up.
+  /// Whether the type is cumulative.
   var isSum: Bool { SampleTypeCatalogue.healthKit[type]?.aggregation == .cumulative }
 
-  /// What there is of a day as a whole.
+  /// The number of a whole day.
   struct Day: Hashable, Sendable {
-    /// 0 of what does not add up.
+    /// The sum of the day; 0 for a type that is not cumulative.
     var sum: Double
-    /// Of its numbers.
+    /// The fingerprint of the day's numbers.
     var print: UInt64
   }
 
-  /// Each day that has samples, in days since 1970-01-01 in UTC.
+  /// Returns each day that has samples, in days since 1970-01-01 in UTC.
   func days() async throws -> [Int: Day] {
     if type == SleepQuery.type {
       return Dictionary(grouping: try await nights(), by: \.day).mapValues { Day(sum: 0, print: Self.print($0)) }
@@ -73,7 +73,7 @@ struct HistorySeries: Sendable {
     return days
   }
 
-  /// The hours of some days that have samples, in order.
+  /// Returns the hours of some days that have samples, in order.
   func hours(of days: ClosedRange<Int>) async throws -> [HistoryHour] {
     if type == SleepQuery.type { return try await nights().filter { days.contains($0.day) } }
     var hours: [HistoryHour] = []
@@ -85,7 +85,7 @@ struct HistorySeries: Sendable {
 
   private var lastDay: Int { Self.utc.dayNumber(at: now.seconds) + 1 }
 
-  /// Nothing before 1970 and after tomorrow: a wrong clock makes no years.
+  /// Returns the numbers of some days, from 1970 to tomorrow at most, so that a wrong clock adds no years.
   private func numbers(_ size: BucketSize, _ days: ClosedRange<Int>) async throws -> [HistoryHour] {
     let (first, last) = (max(0, days.lowerBound), min(days.upperBound, lastDay))
     guard first <= last else { return [] }
@@ -107,13 +107,13 @@ struct HistorySeries: Sendable {
     }
   }
 
-  /// A night is the hour in which it ended.
+  /// Returns the nights, each as the hour in which it ended.
   private func nights() async throws -> [HistoryHour] {
     var hours: [Int64: HistoryHour] = [:]
     for night in try await home.nights(upTo: home.zone.dayNumber(at: now.seconds) + 1) {
       guard let asleep = night.main.asleep, let wake = night.main.wake, wake.seconds >= 0 else { continue }
       let number = wake.seconds / 3_600
-      // What goes on where a sleep day ends is of the next one, and may end in the same hour.
+      // Sleep that continues past the end of a sleep day counts for the next day, and may end within the same hour.
       if case .mean(let other, _, _)? = hours[number]?.value, other >= asleep / 3_600 { continue }
       hours[number] = HistoryHour(
         number: number, value: .mean(asleep / 3_600, minimum: asleep / 3_600, maximum: asleep / 3_600))
@@ -121,13 +121,13 @@ struct HistorySeries: Sendable {
     return hours.values.sorted { $0.number < $1.number }
   }
 
-  /// Equal of equal numbers, and most likely of no others. FNV-1a.
+  /// Returns a fingerprint of the hours (FNV-1a): equal for equal numbers, and almost certainly different for others.
   static func print(_ hours: some Sequence<HistoryHour>) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     func add(_ word: UInt64) {
       for shift in stride(from: UInt64(0), to: 64, by: 8) { hash = (hash ^ (word >> shift & 0xFF)) &* 0x100_0000_01b3 }
     }
-    // What differs in the last bits only, by the order in which it was added up, is the same.
+    // Rounding to Float ignores differences in the last bits, which depend on the order of summation.
     func add(_ value: Double) { add(Double(Float(value)).bitPattern) }
     for hour in hours {
       add(UInt64(bitPattern: hour.number))
@@ -144,19 +144,21 @@ struct HistorySeries: Sendable {
 }
 
 extension HistoryHour {
-  /// 0 of what does not add up.
+  /// The sum; 0 for a type that is not cumulative.
   var sum: Double {
     if case .sum(let sum) = value { return sum }
     return 0
   }
 }
 
-/// Hours in one sorted array, with the range of each day in UTC.
+/// A sorted array of hours, with the range of each day in UTC.
 struct HoursByDay: Sendable {
   private let hours: [HistoryHour]
   private var ranges: [Int: Range<Int>] = [:]
 
-  /// - Parameter hours: in order.
+  /// Groups hours by day.
+  ///
+  /// - Parameter hours: must be sorted.
   init(_ hours: [HistoryHour]) {
     self.hours = hours
     for (index, hour) in hours.enumerated() {
@@ -165,13 +167,13 @@ struct HoursByDay: Sendable {
     }
   }
 
-  /// The days that have hours, counted from 1970.
+  /// The days that have hours, in days since 1970-01-01.
   var days: Set<Int> { Set(ranges.keys) }
 
-  /// The hours of one day; empty where it has none.
+  /// Returns the hours of one day, which are empty if there are none.
   subscript(day: Int) -> ArraySlice<HistoryHour> { ranges[day].map { hours[$0] } ?? [] }
 
-  /// Without all other days.
+  /// Returns a copy that is limited to some days.
   func of(_ days: Set<Int>) -> HoursByDay {
     var found = self
     found.ranges = ranges.filter { days.contains($0.key) }

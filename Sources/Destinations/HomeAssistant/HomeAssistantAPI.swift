@@ -1,15 +1,15 @@
 import Foundation
 import HealthModel
 
-/// Home Assistant's REST API for states (developers.home-assistant.io/docs/api/rest).
+/// A client for Home Assistant's REST API for states (developers.home-assistant.io/docs/api/rest).
 struct HomeAssistantAPI: Sendable {
   let service: HTTPService
-  /// Of Home Assistant itself.
+  /// The URL of Home Assistant itself.
   let url: URL
   let token: String
 
-  /// The attributes of an entity's state; `nil` where it has none. A restart of Home Assistant forgets all that were set from
-  /// outside.
+  /// Returns the attributes of an entity's state, or `nil` if the entity has no state. A restart of Home Assistant
+  /// deletes all states that were set through this API.
   func attributes(of entity: String) async throws -> [String: JSONValue]? {
     let response = try await send("GET", "states/\(entity)", nil)
     guard response.status == 200 else { return nil }
@@ -30,7 +30,7 @@ struct HomeAssistantAPI: Sendable {
     guard [200, 404].contains(response.status), !response.isPage else { throw unexpected(response) }
   }
 
-  /// What Home Assistant answers with: any web server takes a POST, a page for logging in too.
+  /// Returns whether a body is a state: any web server may accept a POST, even a login page.
   private static func isState(_ body: [UInt8]) -> Bool {
     guard case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(body)) else { return false }
     return members["entity_id"] != nil
@@ -58,21 +58,21 @@ struct HomeAssistantAPI: Sendable {
   }
 }
 
-/// The states of a person's types: `sensor.hpeer_ada_step_count`.
+/// The sensors of a person's types: `sensor.hpeer_ada_step_count`.
 struct HomeAssistantStates: Sendable {
   let api: HomeAssistantAPI
   let record: RecordReader
   let person: String
 
-  /// Says when something was delivered last, and by its absence that states are forgotten.
+  /// The sensor with the time of the last delivery. If it is missing, Home Assistant has lost its states.
   private var delivered: String { "sensor.hpeer_\(person)_delivered" }
 
   func entity(_ name: String) -> String { "sensor.hpeer_\(person)_\(name)" }
 
-  /// Whether Home Assistant has been started again since, or has never had any.
+  /// Returns whether Home Assistant has no states, because it was restarted or never received any.
   func areForgotten() async throws -> Bool { try await api.attributes(of: delivered) == nil }
 
-  /// Throws ``DeliveryError/unusable(reason:)`` where the sensors are those of another record.
+  /// Checks that the sensors don't belong to another record. Throws ``DeliveryError/unusable(reason:)``.
   func requireOwn() async throws {
     guard case .string(let other)? = try await api.attributes(of: delivered)?["record"], other != recordID else {
       return
@@ -80,7 +80,7 @@ struct HomeAssistantStates: Sendable {
     throw DeliveryError.unusable(reason: ForeignRecord.reason("in the sensors of \(person)"))
   }
 
-  /// Takes all of them away. Types that are not there cost a request.
+  /// Removes all sensors, with a request for each type, whether it has a sensor or not.
   func removeAll() async throws {
     let types = Set(try await record.types()).union(SampleTypeCatalogue.healthKit.entries.map(\.type))
     for type in types { try await api.removeState(entity(record.entity(of: type).key)) }
@@ -111,7 +111,7 @@ struct HomeAssistantStates: Sendable {
     case .number(let number):
       let value = entity.state(number)
       return .string(Int64(exactly: value).map { "\($0)" } ?? "\(value)")
-    // The longest that a state may be, whatever its server counts.
+    // The longest state that Home Assistant accepts; bytes are counted to be safe.
     case .text(let text): return .string(text.shortened(toBytes: 255))
     }
   }

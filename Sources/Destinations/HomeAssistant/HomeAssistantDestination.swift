@@ -4,7 +4,7 @@ import HealthModel
 import OperatingSystem
 import Synchronization
 
-/// Keeps states and years of long-term statistics in Home Assistant, and feeds HealthPush's component.
+/// A destination for Home Assistant: sensors, long-term statistics, and HealthPush's component.
 struct HomeAssistantDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("home-assistant"),
@@ -21,11 +21,11 @@ struct HomeAssistantDestination: Destination {
       SettingField("webhook-secret", .secret, "Its secret, of ASCII characters."),
     ] + HTTPService.fields)
 
-  /// Years of history of a type may take minutes, and memory that longer pages would need.
+  /// The capabilities: a long deadline, because history may take minutes, and small batches to limit memory.
   let capabilities = DestinationCapabilities(
     maximumChanges: 5_000, deadline: .seconds(3_600), days: .current, examinationInterval: .seconds(60), purges: true)
 
-  /// How long a check may take: its recorder may have much to write first.
+  /// The time limit for a check, during which Home Assistant's recorder may have much to write first.
   private static let patience = Duration.seconds(120)
 
   private let record: RecordReader
@@ -40,11 +40,11 @@ struct HomeAssistantDestination: Destination {
   private let stateFolder: String
   private let historyExamined = LastTime()
 
-  /// When something was done last in this process.
+  /// The time at which something was last done in this process.
   private final class LastTime: Sendable {
     let instant = Mutex<ContinuousClock.Instant?>(nil)
 
-    /// Whether it is due, every so often.
+    /// Returns whether the interval has passed.
     func isDue(every interval: Duration) -> Bool {
       instant.withLock { last in last.map { ContinuousClock.now - $0 >= interval } ?? true }
     }
@@ -99,7 +99,7 @@ struct HomeAssistantDestination: Destination {
 
   func close() async { await service.close() }
 
-  /// A series is cleared and sent again as a whole, so that the time does not matter.
+  /// Discards what is known of all statistics. Each is cleared and sent again as a whole, whatever `start` is.
   func forget(from start: Timestamp?) async throws { try await HistoryMemory.forgetAll(in: stateFolder) }
 
   // MARK: Checking
@@ -127,7 +127,7 @@ struct HomeAssistantDestination: Destination {
 
   // MARK: Examining
 
-  /// Sensors are gone with each restart; statistics are, where Home Assistant has another database than before.
+  /// Checks the sensors, which each restart deletes, and the statistics, which are lost with the database.
   func examine() async throws -> PlaceExamination {
     guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
     var losses: [String] = []
@@ -175,7 +175,7 @@ struct HomeAssistantDestination: Destination {
     let changed = times.types.filter(record.filter.passes)
     let present = Set(try await record.types())
     if let states {
-      // Totals are of today, those of other types, too.
+      // On a new day, the totals of all types have changed.
       let isAnotherDay = memory.map { $0.day != today } ?? false
       let isAll = batch.startsOver || isAnotherDay ? true : try await states.areForgotten()
       let gone = batch.startsOver ? Set(SampleTypeCatalogue.healthKit.entries.map(\.type)) : []
@@ -199,9 +199,9 @@ struct HomeAssistantDestination: Destination {
   }
 }
 
-/// The setting `person`, which all kinds that speak to Home Assistant have.
+/// The setting `person` of all kinds that work with Home Assistant.
 enum HomeAssistantPerson {
-  /// Throws ``SettingsError`` where it cannot stand in an identifier.
+  /// Reads and checks the setting. Throws ``SettingsError`` if it cannot be part of an identifier.
   static func read(_ settings: DestinationSettings) throws(SettingsError) -> String {
     let person = try settings.text("person")
     guard isIdentifier(person) else {
@@ -211,7 +211,7 @@ enum HomeAssistantPerson {
     return person
   }
 
-  /// As Home Assistant's identifiers are: no `_` at either end, and no two together.
+  /// Returns whether a text is valid in Home Assistant's identifiers: no `_` at the ends, no two in a row.
   static func isIdentifier(_ text: String) -> Bool {
     let parts = text.split(separator: "_", omittingEmptySubsequences: false)
     return text.utf8.count <= 64

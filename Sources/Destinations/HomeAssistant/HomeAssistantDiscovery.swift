@@ -1,17 +1,20 @@
 import HealthModel
 
-/// What makes Home Assistant show a topic as a sensor (home-assistant.io/integrations/mqtt, "MQTT Discovery").
+/// The MQTT discovery messages that make Home Assistant display topics as sensors
+/// (home-assistant.io/integrations/mqtt, "MQTT Discovery").
 struct HomeAssistantDiscovery: Sendable {
-  /// `homeassistant`, unless Home Assistant was told another.
+  /// The discovery prefix, `homeassistant` unless Home Assistant is configured otherwise.
   let prefix: String
-  /// `ada`, as it stands in identifiers.
+  /// The person in identifiers: `ada`.
   let person: String
-  /// Has `online` and `offline`.
+  /// The topic with `online` and `offline`.
   let availabilityTopic: String
 
   func topic(of entity: HomeAssistantEntity) -> String { "\(prefix)/sensor/hpeer_\(person)/\(entity.key)/config" }
 
-  /// - Parameter topic: where the values of the type are.
+  /// Returns the discovery message for a type.
+  ///
+  /// - Parameter topic: the topic of the type's values.
   func configuration(of entity: HomeAssistantEntity, valuesAt topic: String) throws -> [UInt8] {
     let id = "hpeer_\(person)_\(entity.key)"
     let device: [String: JSONValue] = [
@@ -24,7 +27,7 @@ struct HomeAssistantDiscovery: Sendable {
       "availability_topic": .string(availabilityTopic), "device": .object(device),
       "origin": .object(["name": .string("hpeer")]),
     ]
-    // Versions before 2025.10 read the first, later ones the second.
+    // Versions before 2025.10 read the first, later versions the second.
     members["object_id"] = .string(id)
     members["default_entity_id"] = .string("sensor.\(id)")
     if entity.stateClass == .total { members["last_reset_value_template"] = .string("{{ value_json.start }}") }

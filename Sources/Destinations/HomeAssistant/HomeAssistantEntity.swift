@@ -3,31 +3,31 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// How Home Assistant shows a type: its name, its unit, and the classes that tell it what the number is
+/// The presentation of a type in Home Assistant: its name, its unit, and the classes that describe the number
 /// (developers.home-assistant.io/docs/core/entity/sensor).
 struct HomeAssistantEntity: Hashable, Sendable {
   enum StateClass: String, Sendable {
-    /// A reading.
+    /// A current reading.
     case measurement
-    /// A sum of a day, which says when it began. A correction of one that only increases would be added to it.
+    /// A daily sum with its start. The class `total_increasing` would add a correction to the sum.
     case total
   }
 
   let type: SampleType
-  /// `step_count`: lower-case ASCII letters, digits and `_`.
+  /// The key in identifiers, such as `step_count`: lower-case ASCII letters, digits and `_`.
   let key: String
   let name: String
-  /// Home Assistant's; `nil` of a text, and of what has none.
+  /// The unit in Home Assistant's notation; `nil` for texts and for numbers without a unit.
   let unit: String?
   let deviceClass: String?
-  /// `nil` of a text.
+  /// The state class; `nil` for texts.
   let stateClass: StateClass?
   let icon: String?
-  /// Decimal places that are shown.
+  /// The number of decimal places to display.
   let precision: Int?
-  /// What a value of the record is multiplied by.
+  /// The factor from the record's unit to ``unit``.
   private let factor: Double
-  /// The unit of the record, and the person's own, where that is another.
+  /// The conversion from the record's unit to the person's, if the person chose another unit.
   private let conversion: Conversion?
 
   private struct Conversion: Hashable, Sendable {
@@ -35,12 +35,14 @@ struct HomeAssistantEntity: Hashable, Sendable {
     var to: String
   }
 
-  /// - Parameter chosen: the person's own unit, as HealthKit writes it; `nil` for the usual one.
+  /// Creates the presentation of a type.
+  ///
+  /// - Parameter chosen: the person's unit in HealthKit's notation; `nil` for the default.
   init(_ type: SampleType, in chosen: String? = nil) {
     self.type = type
     let canonical = SampleTypeCatalogue.healthKit[type]?.canonicalUnit
     conversion = chosen.flatMap { chosen in
-      // Metres that are added up are usually kilometres.
+      // Cumulative metres are shown in kilometres by default, so a choice of metres is a conversion as well.
       canonical.flatMap { chosen == $0 && $0 != "m" ? nil : Conversion(from: $0, to: chosen) }
     }
     let entry = SampleTypeCatalogue.healthKit[type]
@@ -56,27 +58,27 @@ struct HomeAssistantEntity: Hashable, Sendable {
     var shown =
       conversion.map { Self.unit(chosen: $0.to, isSum: isSum) }
       ?? Self.unit(isSleep ? "hr" : canonical, type.shortName, isSum: isSum)
-    // Of a gram, what labels say in milligrams is nothing.
+    // One decimal place of a gram would hide amounts that food labels give in milligrams.
     if canonical == "g", conversion == nil, EverydayUnit.of(type) != nil { shown.precision = nil }
     (unit, deviceClass, precision, factor) = (shown.name, shown.deviceClass, shown.precision, shown.factor)
     stateClass = isSum ? .total : .measurement
   }
 
-  /// A number of the record in ``unit``, however small.
+  /// Returns a number of the record in ``unit``, without rounding to the precision.
   func value(_ number: Double) -> Double {
     let converted = conversion.flatMap { UnitConversion.convert(number, from: $0.from, to: $0.to) }
     return Self.withoutBinaryNoise(converted ?? number * factor)
   }
 
-  /// A number of the record as a sensor shows it: what is counted is whole.
+  /// Returns a number of the record as a sensor's state: counts are whole numbers.
   func state(_ number: Double) -> Double {
     let value = value(number)
     guard stateClass == .total, SampleTypeCatalogue.healthKit[type]?.canonicalUnit == "count" else { return value }
-    // 289.99999999999994 is 290 steps.
+    // A rounding error must not lose a count: 289.99999999999994 is 290 steps.
     return (value + abs(value) * 1e-9).rounded(.down)
   }
 
-  /// The class of ``unit`` for statistics (2025.11 and later; homeassistant.util.unit_conversion); `nil` where it has none.
+  /// The unit class of ``unit`` for statistics (homeassistant.util.unit_conversion, from 2025.11 on), or `nil`.
   var unitClass: String? {
     switch unit {
     case nil, "%": "unitless"
@@ -94,7 +96,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
     }
   }
 
-  /// To twelve significant digits: 28.3 for 28.299999999999997.
+  /// Returns the number rounded to twelve significant digits: 28.3 for 28.299999999999997.
   static func withoutBinaryNoise(_ value: Double) -> Double {
     guard value.isFinite, value != 0, abs(value) < 1e9 else { return value }
     let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
@@ -115,7 +117,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
     return "\(key.prefix(longestKey - 9))_\(hash.joined())"
   }
 
-  /// `stepCount` as `step_count`; what is no ASCII letter or digit is `_`.
+  /// Returns a name in snake case: `stepCount` as `step_count`. Anything but ASCII letters and digits becomes `_`.
   static func key(_ name: String) -> String {
     var key = ""
     var before: Character = "_"
@@ -140,7 +142,9 @@ struct HomeAssistantEntity: Hashable, Sendable {
     var factor = 1.0
   }
 
-  /// - Parameter unit: HealthKit's.
+  /// Returns the presentation of a unit.
+  ///
+  /// - Parameter unit: a canonical unit in HealthKit's notation.
   private static func unit(_ unit: String?, _ name: String, isSum: Bool) -> Unit {
     switch unit {
     case "count": Unit(name: counts[name], precision: 0)
@@ -155,7 +159,7 @@ struct HomeAssistantEntity: Hashable, Sendable {
     case "g": Unit(name: "g", deviceClass: "weight", precision: 1)
     case "mL": Unit(name: "mL", deviceClass: isSum ? "volume" : nil, precision: 0)
     case "L": Unit(name: "L", deviceClass: isSum ? "volume" : nil, precision: 2)
-    // With the class of pressures, it would be inches of mercury in the United States.
+    // Home Assistant would convert the class of pressures to inches of mercury in the United States.
     case "mmHg": Unit(name: "mmHg", precision: 0)
     case "mg/dL": Unit(name: "mg/dL", deviceClass: "blood_glucose_concentration", precision: 0)
     case "degC": Unit(name: "°C", deviceClass: isSum ? nil : "temperature", precision: 1)
@@ -171,7 +175,9 @@ struct HomeAssistantEntity: Hashable, Sendable {
     }
   }
 
-  /// - Parameter chosen: HealthKit's, other than the usual one.
+  /// Returns the presentation of a unit that the person chose.
+  ///
+  /// - Parameter chosen: a unit in HealthKit's notation.
   private static func unit(chosen: String, isSum: Bool) -> Unit {
     switch chosen {
     case "kJ": Unit(name: "kJ", deviceClass: isSum ? "energy" : nil, precision: 0)
@@ -206,6 +212,6 @@ struct HomeAssistantEntity: Hashable, Sendable {
 }
 
 extension RecordReader {
-  /// How a type is shown, in the unit that the person wants it in.
+  /// Returns the presentation of a type in the person's unit.
   func entity(of type: SampleType) -> HomeAssistantEntity { HomeAssistantEntity(type, in: units[type]) }
 }

@@ -1,9 +1,9 @@
 import Foundation
 import HealthModel
 
-/// Home Assistant may have another database than before, or an older copy of it: statistics that it was given are not there.
+/// Detection of losses: Home Assistant may have a new database or an older copy without recent statistics.
 extension HomeAssistantHistory {
-  /// The types of which Home Assistant has not the newest hour that it was given.
+  /// Returns the types whose newest confirmed hour is missing in Home Assistant.
   func lost(of types: [SampleType], over socket: inout HomeAssistantSocket) async throws -> [SampleType] {
     var lost: [SampleType] = []
     for type in types.sorted(by: { $0.rawValue < $1.rawValue }) where HistorySeries.exists(of: type) {
@@ -14,7 +14,7 @@ extension HomeAssistantHistory {
     return lost
   }
 
-  /// The number by which an hour is known again: its sum, or its mean.
+  /// Returns the number that identifies an hour when it is read back: its sum, or its mean.
   static func row(of hour: Int64, _ numbers: [String: Double]) -> HistoryMemory.Row? {
     for name in ["sum", "mean"] {
       if let number = numbers[name] { return HistoryMemory.Row(hour: hour, name: name, number: number) }
@@ -22,7 +22,7 @@ extension HomeAssistantHistory {
     return nil
   }
 
-  /// Whether Home Assistant has an hour as it was given it; that of which nothing is known, it has.
+  /// Returns whether Home Assistant has an hour as it was sent; `true` if no hour is known.
   func has(
     _ row: HistoryMemory.Row?, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws -> Bool {
@@ -30,9 +30,9 @@ extension HomeAssistantHistory {
     return try await agrees([row.hour: [row.name: row.number]], entity, over: &socket)
   }
 
-  /// Finds the first lost day and returns the memory without confirmation of that day and all later ones.
+  /// Finds the first lost day, and returns the memory with that day and all later ones marked as unconfirmed.
   ///
-  /// Days are lost from one on, as in an older copy, so that the first is found by halving: ten years cost a dozen questions.
+  /// An older copy lacks all days from some day on, so a binary search is enough: ten years take a dozen requests.
   func withoutLost(
     _ memory: HistoryMemory, _ days: [Int: HistorySeries.Day], _ series: HistorySeries, _ entity: HomeAssistantEntity,
     over socket: inout HomeAssistantSocket
@@ -63,9 +63,9 @@ extension HomeAssistantHistory {
     return doubted
   }
 
-  /// Whether Home Assistant has the end of a day as the record says it now.
+  /// Returns whether Home Assistant has the end of a day with the record's current number.
   ///
-  /// - Parameter sum: up to the end of the day; `nil` of what does not add up.
+  /// - Parameter sum: the sum up to the end of the day; `nil` for a type that is not cumulative.
   private func has(
     _ day: Int, _ memory: HistoryMemory, _ sum: Double?, _ series: HistorySeries, _ entity: HomeAssistantEntity,
     over socket: inout HomeAssistantSocket

@@ -1,17 +1,17 @@
 import Foundation
 import HealthModel
 
-/// Home Assistant answers before it has written anything, and what it has not written is lost with it.
+/// Confirmation of statistics: Home Assistant answers before it writes them, and loses unwritten ones.
 extension HomeAssistantHistory {
-  /// How often Home Assistant is asked whether it has written what it was sent, and the longest pause between.
+  /// The maximum number of requests to see whether sent statistics have been written.
   private static let questions = 300
   private static let longestPause = Duration.milliseconds(1_000)
-  /// Hours from the first to the last of one question: an answer with those between that were not sent is some 400 KB.
+  /// The maximum range of one request in hours. The answer may include other hours and then has some 400 KB.
   private static let span: Int64 = 4_000
 
-  /// What Home Assistant has in the end of an hour that it was sent, by the names of its members.
+  /// Returns the numbers that Home Assistant should have for an hour, by name.
   ///
-  /// - Parameter sum: of all hours before, and on return with this one.
+  /// - Parameter sum: the sum of all hours before; increased by this hour's.
   static func numbers(
     of hour: HistoryHour, after sum: inout Double, _ entity: HomeAssistantEntity
   ) -> [String: Double] {
@@ -24,8 +24,8 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// Returns when Home Assistant has all of some hours. That it has the last one, which costs less to ask, does not say so where
-  /// its numbers were the same before.
+  /// Returns when Home Assistant has written all hours. The last hour is checked first, because that is cheap, but it
+  /// proves nothing if its numbers were the same before.
   func readBack(
     _ hours: [HistoryHour], after base: Double, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
@@ -42,7 +42,9 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// - Parameter expected: by hours since 1970.
+  /// Waits until Home Assistant has written some hours.
+  ///
+  /// - Parameter expected: the numbers by hours since 1970.
   private func waitUntilWritten(
     _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws {
@@ -55,9 +57,9 @@ extension HomeAssistantHistory {
     throw DeliveryError.temporary(reason: "Home Assistant has not written the history of \(entity.name) yet")
   }
 
-  /// Whether Home Assistant has some hours as they are expected. Others may be between them.
+  /// Returns whether Home Assistant has some hours with the expected numbers. Other hours are ignored.
   ///
-  /// - Parameter expected: by hours since 1970.
+  /// - Parameter expected: the numbers by hours since 1970.
   func agrees(
     _ expected: [Int64: [String: Double]], _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
   ) async throws -> Bool {
@@ -75,7 +77,7 @@ extension HomeAssistantHistory {
     return Self.agrees(series[id(of: entity)], with: expected)
   }
 
-  /// Whether the rows of an answer have all that is expected. Others may be between them.
+  /// Returns whether the rows of an answer contain all expected numbers. Other rows are ignored.
   private static func agrees(_ rows: JSONValue?, with expected: [Int64: [String: Double]]) -> Bool {
     guard case .array(let rows)? = rows else { return false }
     var found: Set<Int64> = []
@@ -87,13 +89,13 @@ extension HomeAssistantHistory {
     return found.count == expected.count
   }
 
-  /// Home Assistant keeps doubles and writes all their digits: a step more in a sum of years is another number.
+  /// Returns whether two numbers are equal up to rounding: sums over years differ in the last digits.
   private static func isEqual(_ found: Double?, _ expected: Double) -> Bool {
     guard let found else { return false }
     return abs(found - expected) <= 1e-9 * max(1, abs(expected))
   }
 
-  /// Hours since 1970 of a row's start: milliseconds, of older versions text.
+  /// Returns the hours since 1970 of a row's start, which is in milliseconds, or a text in older versions.
   private static func hour(_ start: JSONValue?) -> Int64? {
     if case .string(let text)? = start { return Timestamp(iso8601: text).map { $0.seconds / 3_600 } }
     return number(start).flatMap { Int64(exactly: ($0 / 3_600_000).rounded(.down)) }

@@ -3,10 +3,9 @@ import HealthModel
 import OperatingSystem
 
 extension HomeAssistantHistory {
-  /// Clears what Home Assistant has of this person, and sends all of it again. Goes on where an attempt under the same key
-  /// stopped.
+  /// Clears all statistics of this person and sends them again. Resumes an attempt with the same key.
   ///
-  /// - Parameter types: those that the record has.
+  /// - Parameter types: the types in the record.
   func startOver(
     with types: Set<SampleType>, _ key: DeliveryKey, over socket: inout HomeAssistantSocket
   ) async throws {
@@ -28,7 +27,7 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// Imports one hour of ``probe``, and takes it away again.
+  /// Imports an hour of the statistic ``probe`` and deletes it.
   func probe(over socket: inout HomeAssistantSocket) async throws {
     let hour = Timestamp(seconds: Timestamp.now.seconds / 3_600 * 3_600).iso8601
     let metadata = Self.metadata(
@@ -41,9 +40,9 @@ extension HomeAssistantHistory {
     try await clear(probe, over: &socket)
   }
 
-  /// Takes away what Home Assistant has of this person's types that are not selected or not there any more.
+  /// Clears the statistics of all catalogue types except the given ones.
   ///
-  /// - Parameter own: types outside the catalogue that are looked for, too.
+  /// - Parameter own: types outside the catalogue to clear as well.
   func clearOthers(
     than types: Set<SampleType>, alsoOf own: [SampleType] = [], over socket: inout HomeAssistantSocket
   ) async throws {
@@ -59,7 +58,7 @@ extension HomeAssistantHistory {
     }
   }
 
-  /// The types that an attempt under this key has done.
+  /// Returns the types that an attempt with this key has finished.
   private static func read(_ path: String, _ key: DeliveryKey) async -> [String] {
     await onThread { _ in
       guard let data = FileManager.default.contents(atPath: path) else { return [] }

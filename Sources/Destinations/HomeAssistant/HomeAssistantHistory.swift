@@ -1,23 +1,25 @@
 import Foundation
 import HealthModel
 
-/// Brings Home Assistant's long-term statistics of a type to what the record says, at the cost of what has changed.
+/// An updater of Home Assistant's long-term statistics, at a cost that depends on the amount of changes.
 ///
-/// Sums run over the whole series, so that a changed hour is sent with all that follow it. An hour without samples any more is
-/// sent again without an increase; a mean cannot be taken back, so that its series is cleared and sent again.
+/// Sums accumulate over the whole series, so all hours after a changed hour are sent again. An hour that has lost its
+/// samples is sent again without an increase. A mean cannot be deleted, so its series is cleared and sent again.
 struct HomeAssistantHistory: Sendable {
-  /// Hours of one message.
+  /// The maximum number of hours in one message.
   static let rows = 1_000
-  /// How often it is asked to take a statistic away: each time it waits for ten seconds that its recorder comes to it.
+  /// The maximum number of attempts to clear a statistic; each waits ten seconds for the recorder.
   private static let clearings = 30
 
   let record: RecordReader
   let person: String
   let stateFolder: String
 
+  /// Updates the statistics of a type.
+  ///
   /// - Parameters:
-  ///   - changed: days in UTC that may have changed, whatever the numbers of whole days say.
-  ///   - startsOver: whether to trust nothing that is known of Home Assistant.
+  ///   - changed: days in UTC to compare hour by hour even if the numbers of the whole days are equal.
+  ///   - startsOver: whether to discard what is known of Home Assistant's state.
   func update(
     _ type: SampleType, changed: [ClosedRange<Int>], startsOver: Bool, over socket: inout HomeAssistantSocket
   ) async throws {
@@ -52,21 +54,21 @@ struct HomeAssistantHistory: Sendable {
     }
   }
 
-  /// Takes away what Home Assistant has of a type.
+  /// Clears the statistics of a type.
   func clear(_ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket) async throws {
-    // First, so that nothing that is gone is held to be there.
+    // The memory is deleted first, so that it never claims statistics that are gone.
     await HistoryMemory.empty(entity, in: stateFolder).forget()
     try await clear(id(of: entity), over: &socket)
   }
 
-  /// Returns when a statistic is gone.
+  /// Clears a statistic, and returns when it is gone.
   func clear(_ id: String, over socket: inout HomeAssistantSocket) async throws {
     for attempt in 1... {
       do {
         _ = try await socket.call("recorder/clear_statistics", ["statistic_ids": .array([.string(id)])])
         return
       } catch let refusal as HomeAssistantSocket.Refusal {
-        // What its recorder has not come to stays in its queue, and the next answer comes after that.
+        // The request stays in the recorder's queue, and the next answer comes after it was processed.
         guard refusal.code == "timeout", attempt < Self.clearings else {
           throw socket.failure(refusal, "keep history")
         }
@@ -76,7 +78,7 @@ struct HomeAssistantHistory: Sendable {
 
   func id(of entity: HomeAssistantEntity) -> String { "hpeer:\(person)_\(entity.key)" }
 
-  /// The identifier of a statistic that is only for trying and waiting, and never kept.
+  /// The identifier of a statistic that is only used for checks and for waiting, and never kept.
   var probe: String { "hpeer:\(person)_probe" }
 
   // MARK: Sending
@@ -92,10 +94,12 @@ struct HomeAssistantHistory: Sendable {
       hours, of: nil, after: 0, days, HistoryMemory.empty(entity, in: stateFolder), entity, over: &socket)
   }
 
+  /// Sends hours and updates the memory.
+  ///
   /// - Parameters:
-  ///   - hours: by day; a day that has none any more is not among them.
-  ///   - range: days whose sums are sent again, those that have no hours any more, too.
-  ///   - base: the sum of all before.
+  ///   - hours: the hours by day; a day without hours is missing.
+  ///   - range: the days whose sums are sent again, including days that have no hours any more; `nil` for means.
+  ///   - base: the sum of all hours before.
   private func send(
     _ hours: HoursByDay, of range: ClosedRange<Int>?, after base: Double, _ days: [Int: HistorySeries.Day],
     _ memory: HistoryMemory, _ entity: HomeAssistantEntity, over socket: inout HomeAssistantSocket
@@ -106,16 +110,16 @@ struct HomeAssistantHistory: Sendable {
     for day in sent.sorted() {
       let known = hours[day]
       all += range == nil ? known : filled(known, day, memory.days[day]?.hours ?? 0)
-      // An attempt that fails may have sent any of it.
+      // A failed attempt may have sent some of these hours.
       memory.days[day] = HistoryMemory.Day(
         hours: (memory.days[day]?.hours ?? 0) | mask(known), print: 0, whole: 0)
     }
-    // Unless this ends well, nothing is expected of it.
+    // No confirmed hour is expected unless this succeeds.
     let last = memory.last
     memory.last = nil
     try await memory.write()
     let newest = try await send(all, after: base, entity, over: &socket)
-    // Sums are sent up to the newest hour, means only where they have changed.
+    // Sums are always sent up to the newest hour, means only where they have changed.
     let isNewest = range != nil || newest?.hour ?? .min >= last?.hour ?? .min
     memory.last = isNewest ? newest ?? last : last
     for day in sent {
@@ -126,7 +130,7 @@ struct HomeAssistantHistory: Sendable {
     try await memory.write()
   }
 
-  /// With hours that Home Assistant has and the record does not, in which nothing was added.
+  /// Returns the hours of a day, with an increase of zero for hours that Home Assistant has and the record has lost.
   private func filled(_ hours: ArraySlice<HistoryHour>, _ day: Int, _ mask: UInt32) -> ArraySlice<HistoryHour> {
     let gone = mask & ~self.mask(hours)
     let empty = (0..<24).filter { gone >> UInt32($0) & 1 == 1 }.map {
@@ -157,7 +161,7 @@ struct HomeAssistantHistory: Sendable {
         "recorder/import_statistics", ["metadata": .object(metadata), "stats": .array(rows)], over: &socket)
     }
     try await readBack(hours, after: base, entity, over: &socket)
-    // It does all in order: what an attempt that was cut off has sent is not written over this any more.
+    // The recorder works in order, so once this is done, an earlier interrupted attempt cannot overwrite the hours.
     try await clear(probe, over: &socket)
     return Self.row(of: last.number, numbers)
   }
@@ -171,7 +175,7 @@ struct HomeAssistantHistory: Sendable {
       "statistic_id": .string(id), "unit_of_measurement": unit.map(JSONValue.string) ?? .null,
     ]
     if socket.wantsUnitClasses {
-      // 1 is arithmetic, 0 none.
+      // 1 stands for the arithmetic mean, 0 for none.
       metadata["mean_type"] = .integer(isSum ? 0 : 1)
       metadata["unit_class"] = unitClass.map(JSONValue.string) ?? .null
     }
@@ -202,7 +206,7 @@ struct HomeAssistantHistory: Sendable {
 }
 
 extension Set<Int> {
-  /// As ranges of those that follow one another, in order.
+  /// The numbers as ranges of consecutive numbers, in order.
   var runs: [ClosedRange<Int>] {
     sorted().reduce(into: []) { runs, number in
       if let last = runs.last, last.upperBound + 1 == number {

@@ -1,24 +1,24 @@
 import Foundation
 import HealthModel
 
-/// Home Assistant's WebSocket API (developers.home-assistant.io/docs/api/websocket): a command, and its result.
+/// A client for Home Assistant's WebSocket API (developers.home-assistant.io/docs/api/websocket).
 struct HomeAssistantSocket {
   private var socket: WebSocket
   private let host: String
   private let token: String
   private var number: Int64 = 0
-  /// Whether statistics are to say how means are made, and the class of their unit: from 2025.11 on, and refused before.
+  /// Whether metadata has the kind of mean and the unit class: required from 2025.11 on, refused before.
   let wantsUnitClasses: Bool
 
-  /// An answer that says no.
+  /// A command that Home Assistant has refused.
   struct Refusal: Error {
     var code: String
     var message: String
   }
 
-  /// Logs in, does something and ends the connection.
+  /// Connects and logs in, runs a closure and closes the connection.
   ///
-  /// - Parameter url: of Home Assistant itself.
+  /// - Parameter url: the URL of Home Assistant itself.
   static func with<Value: Sendable>(
     _ url: URL, token: String, authority: String?, _ body: (inout HomeAssistantSocket) async throws -> Value
   ) async throws -> Value {
@@ -29,13 +29,13 @@ struct HomeAssistantSocket {
       do {
         return try await once(url, token: token, authority: authority, &isOpen, &isLoggedIn, body)
       } catch DeliveryError.temporary where isOpen && !isLoggedIn && attempt < attempts {
-        // It ends a connection over which it has not come to ask who that is within ten seconds, as while it starts.
+        // While it starts, Home Assistant closes connections that it can't log in within ten seconds.
         attempt += 1
       }
     }
   }
 
-  /// How often it is tried to log in over a connection that Home Assistant has taken.
+  /// The maximum number of attempts to log in over an accepted connection.
   private static let attempts = 3
 
   private static func once<Value: Sendable>(
@@ -64,7 +64,9 @@ struct HomeAssistantSocket {
     self.wantsUnitClasses = wantsUnitClasses
   }
 
-  /// - Parameter version: of the server, such as `2026.11.0`.
+  /// Returns whether a version needs unit classes.
+  ///
+  /// - Parameter version: the server's version, such as `2026.11.0`.
   static func wantsUnitClasses(_ version: JSONValue?) -> Bool {
     guard case .string(let text)? = version else { return false }
     let parts = text.split(separator: ".").prefix(2).map { Int($0.prefix(6)) }
@@ -72,7 +74,7 @@ struct HomeAssistantSocket {
     return (year, month) >= (2025, 11)
   }
 
-  /// The result of a command.
+  /// Sends a command and returns its result.
   ///
   /// - Throws: ``Refusal``, ``DeliveryError``.
   mutating func call(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {
@@ -89,7 +91,7 @@ struct HomeAssistantSocket {
       if case .object(let error)? = answer["error"] {
         if case .string(let code)? = error["code"] { refusal.code = code.shortened(toBytes: 100) }
         if case .string(let text)? = error["message"] {
-          // A server may quote what it was sent.
+          // A server may quote the request, which contains the token.
           refusal.message = text.shortened(toBytes: 65_536).replacing(token, with: "…").shortened(toBytes: 200)
         }
       }
@@ -97,7 +99,9 @@ struct HomeAssistantSocket {
     }
   }
 
-  /// What a refusal means for later attempts.
+  /// Returns the delivery error for a refusal.
+  ///
+  /// - Parameter what: the purpose, a verb and what follows: `keep history`.
   func failure(_ refusal: Refusal, _ what: String) -> DeliveryError {
     switch refusal.code {
     case "unauthorized":

@@ -5,14 +5,14 @@ import NIOPosix
 import NIOSSL
 import NIOWebSocket
 
-/// Text messages over a WebSocket (RFC 6455), of a bounded size, on NIO's codec.
+/// A WebSocket client (RFC 6455) for text messages of limited size, based on NIO's codec.
 struct WebSocket {
-  /// The longest message that is read, put together of at most ``mostFrames``.
+  /// The maximum size of a received message in bytes; it may consist of at most ``mostFrames`` frames.
   static let longestMessage = 4 * 1_024 * 1_024
   private static let mostFrames = 1_024
-  /// While an answer is awaited; servers send one a minute.
+  /// The maximum number of pings while waiting for an answer; servers send about one a minute.
   private static let mostPings = 100
-  /// For a connection; and for the answer to the handshake, as long as any other answer is waited for.
+  /// The time limits for connecting and for the answer to the handshake.
   private static let (connecting, answering) = (TimeAmount.seconds(15), TimeAmount.seconds(60))
 
   /// The time without a frame after which the other side counts as gone. Home Assistant pings every minute.
@@ -24,12 +24,12 @@ struct WebSocket {
   private var inbound: NIOAsyncChannelInboundStream<WebSocketFrame>.AsyncIterator
   private let host: String
 
-  /// Connects, does something and ends the connection.
+  /// Connects, runs a closure and closes the connection.
   ///
   /// - Parameters:
   ///   - url: http:// or https://, with the path.
-  ///   - authority: a PEM file; without one the system's are trusted.
-  /// - Throws: ``DeliveryError``, or what `body` throws.
+  ///   - authority: the path of a PEM file; `nil` if the system's authorities are trusted.
+  /// - Throws: ``DeliveryError``, or an error of `body`.
   static func with<Value: Sendable>(
     _ url: URL, authority: String?, _ body: (inout WebSocket) async throws -> Value
   ) async throws -> Value {
@@ -55,7 +55,7 @@ struct WebSocket {
     try await write(.text, ByteBuffer(string: text))
   }
 
-  /// The next message. Throws ``DeliveryError/temporary(reason:retryAfter:)`` where the other side ends the connection.
+  /// Returns the next message. Throws ``DeliveryError/temporary(reason:retryAfter:)`` if the connection ends.
   mutating func receive() async throws -> [UInt8] {
     var pings = 0
     while true {
@@ -95,7 +95,9 @@ struct WebSocket {
 
   // MARK: Connecting
 
-  /// - Returns: `nil` where the server answers the handshake with anything but `101`.
+  /// Connects to a server.
+  ///
+  /// - Returns: `nil` if the server doesn't answer the handshake with `101`.
   private static func connect(_ url: URL, host: String, authority: String?) async throws -> Channel? {
     let isEncrypted = url.scheme?.lowercased() == "https"
     var tls = TLSConfiguration.makeClientConfiguration()

@@ -3,27 +3,27 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// A connection to an MQTT broker, which libmosquitto drives on a thread of its own.
+/// A connection to an MQTT broker, which libmosquitto runs on a thread of its own.
 ///
-/// Its methods may be called from any task; what they ask for is done in order. When the connection is lost, all that waits
-/// throws, and the client is of no more use.
+/// Its methods may be called from any task; requests are processed in order. When the connection is lost, all waiting
+/// calls throw, and the client cannot be used any more.
 final class MQTTClient: Sendable {
-  /// What the thread is asked to do.
+  /// A request to the connection's thread.
   enum Command: Sendable {
     case publish([MQTTMessage], MQTTReply<Void>)
-    /// Answered when the broker has taken the subscription.
+    /// A subscription, which is answered when the broker has accepted it.
     case subscribe(String, onMessage: @Sendable (MQTTMessage) -> Void, MQTTReply<Void>)
     case disconnect
   }
 
-  /// What a connection waits for at most before it is made.
+  /// The time limit for establishing a connection.
   private static let patience = Duration.seconds(20)
 
   private let inbox: MQTTInbox
 
-  /// Connects. Throws ``DeliveryError``, or `CancellationError`.
+  /// Connects to the broker. Throws ``DeliveryError``, or `CancellationError`.
   ///
-  /// - Parameter patience: how long the broker may acknowledge nothing of what it was sent.
+  /// - Parameter patience: the time for which the broker may acknowledge nothing that it was sent.
   init(_ configuration: MQTTConfiguration, patience: Duration = .seconds(30)) async throws {
     let inbox = try MQTTInbox()
     let connected = MQTTReply<Void>()
@@ -42,12 +42,12 @@ final class MQTTClient: Sendable {
 
   deinit { inbox.post(.disconnect) }
 
-  /// Whether it can still be asked for something, as far as is known.
+  /// Whether the connection is open, as far as is known.
   var isConnected: Bool { inbox.isOpen }
 
-  /// Returns when the broker has acknowledged every one of them; those of `atMostOnce` when they are sent.
+  /// Publishes messages, and returns when all are acknowledged (or sent, with quality `atMostOnce`).
   ///
-  /// - Throws: ``DeliveryError``. Some of them may have been published. Cancelled, the connection ends.
+  /// - Throws: ``DeliveryError``. Some messages may have been published. Cancelling the task ends the connection.
   func publish(_ messages: [MQTTMessage]) async throws {
     if messages.isEmpty { return }
     let reply = MQTTReply<Void>()
@@ -55,14 +55,14 @@ final class MQTTClient: Sendable {
     try await wait(reply)
   }
 
-  /// Has what arrives at a topic from now on given to a function, first what is retained there.
+  /// Subscribes to a topic. The closure receives the retained message first, then each new message.
   func subscribe(_ topic: String, onMessage: @escaping @Sendable (MQTTMessage) -> Void) async throws {
     let reply = MQTTReply<Void>()
     inbox.post(.subscribe(topic, onMessage: onMessage, reply)) { reply.answer(.failure($0)) }
     try await wait(reply)
   }
 
-  /// Says goodbye, so that the broker does not publish the will.
+  /// Ends the connection properly, so that the broker does not publish the will.
   func disconnect() { inbox.post(.disconnect) }
 
   private func wait(_ reply: MQTTReply<Void>) async throws {
@@ -75,16 +75,16 @@ final class MQTTClient: Sendable {
   }
 }
 
-/// What tasks have asked of the thread and it has not taken yet.
+/// The queue of requests that the thread has not taken yet.
 final class MQTTInbox: Sendable {
   private struct State {
     var commands: [MQTTClient.Command] = []
-    /// Why the thread takes no more.
+    /// The reason why the thread accepts no more requests.
     var end: (any Error)?
   }
 
   private let state = Mutex(State())
-  /// The end of a pipe that can be read while there are commands.
+  /// The reading end of a pipe, readable while there are requests.
   let descriptor: Int32
   private let writing: Int32
 
@@ -105,7 +105,9 @@ final class MQTTInbox: Sendable {
 
   var isOpen: Bool { state.withLock { $0.end == nil } }
 
-  /// - Parameter fail: called instead where the thread has ended.
+  /// Adds a request and wakes the thread.
+  ///
+  /// - Parameter fail: called instead if the thread has ended.
   func post(_ command: MQTTClient.Command, orFail fail: (any Error) -> Void = { _ in }) {
     let end = state.withLock { state in
       if state.end == nil { state.commands.append(command) }
@@ -113,11 +115,11 @@ final class MQTTInbox: Sendable {
     }
     if let end { return fail(end) }
     var byte: UInt8 = 1
-    // A full pipe wakes as well.
+    // If the pipe is full, the thread wakes anyway.
     _ = write(writing, &byte, 1)
   }
 
-  /// Of the thread: what there is to do.
+  /// Returns the waiting requests and removes them. Called on the connection's thread.
   func take() -> [MQTTClient.Command] {
     var bytes = [UInt8](repeating: 0, count: 256)
     while read(descriptor, &bytes, bytes.count) == bytes.count {}
@@ -127,7 +129,7 @@ final class MQTTInbox: Sendable {
     }
   }
 
-  /// Of the thread: it takes no more. Returns what it has not taken.
+  /// Closes the queue and returns the requests that were not taken. Called on the connection's thread.
   func end(_ error: any Error) -> [MQTTClient.Command] {
     state.withLock { state in
       state.end = state.end ?? error

@@ -1,4 +1,4 @@
-/// Where a broker is, and as whom it is spoken to.
+/// The address of a broker, and the credentials.
 struct MQTTConfiguration: Sendable {
   enum Version: String, Sendable {
     case v3 = "3.1.1"
@@ -6,7 +6,7 @@ struct MQTTConfiguration: Sendable {
   }
 
   struct TLS: Sendable {
-    /// PEM files; without an authority the system's are trusted.
+    /// The path of a PEM file; `nil` if the system's authorities are trusted.
     var authority: String?
     var certificate: String?
     var key: String?
@@ -18,13 +18,13 @@ struct MQTTConfiguration: Sendable {
   var clientID: String
   var user: String?
   var password: String?
-  /// `nil` for a connection in the clear.
+  /// The TLS settings; `nil` for an unencrypted connection.
   var tls: TLS?
-  /// What the broker publishes when the connection is lost.
+  /// The message that the broker publishes when the connection is lost.
   var will: MQTTMessage?
 }
 
-/// What is published.
+/// A message to publish, or one that was received.
 struct MQTTMessage: Hashable, Sendable {
   enum Quality: Int32, Sendable {
     case atMostOnce = 0
@@ -33,7 +33,7 @@ struct MQTTMessage: Hashable, Sendable {
   }
 
   var topic: String
-  /// Empty and retained: what the topic has is taken away.
+  /// The content. An empty retained message deletes the topic's retained message.
   var payload: [UInt8]
   var quality = Quality.atLeastOnce
   var isRetained = true

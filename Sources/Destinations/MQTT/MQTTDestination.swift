@@ -3,8 +3,8 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// Keeps what a record says now on an MQTT broker: a retained message for each type, and, if wanted, what makes Home Assistant
-/// show them.
+/// A destination that keeps the current values of a record on an MQTT broker: a retained message for each type, and
+/// optionally the discovery messages with which Home Assistant displays them.
 struct MQTTDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("mqtt"), "Publishes the current value of each type to an MQTT broker, retained.",
@@ -33,7 +33,7 @@ struct MQTTDestination: Destination {
         default: "false"),
     ] + HTTPService.fields)
 
-  /// Of a whole type there is one message, so that pages may be long.
+  /// The capabilities. A type has only one message however many samples change, so batches may be large.
   let capabilities = DestinationCapabilities(
     maximumChanges: 20_000, deadline: .seconds(300), days: .current, examinationInterval: .seconds(15), purges: true)
 
@@ -80,7 +80,8 @@ struct MQTTDestination: Destination {
 
   func close() async { await session.close() }
 
-  /// Connects again where the connection was lost. Totals are of today, so that they are stale when a day has ended.
+  /// Reconnects if the connection was lost, and checks the retained delivery. Values are stale after the end of the
+  /// day, because totals are those of today.
   func examine() async throws -> PlaceExamination {
     guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
     let connection = try await session.open(after: memory.deliveries)
@@ -112,7 +113,7 @@ struct MQTTDestination: Destination {
     let connection = try await session.open(after: memory?.deliveries ?? [])
     let today = record.today
     var types = ChangedTimes(batch).types.filter(record.filter.passes)
-    // Totals are of today, those of other types, too.
+    // On a new day, the totals of all types have changed.
     let isAll = batch.startsOver || connection.isForgetful || memory.map { $0.day != today } ?? false
     if isAll { types.formUnion(try await record.types()) }
     if batch.startsOver { types.formUnion(SampleTypeCatalogue.healthKit.entries.map(\.type)) }
@@ -125,9 +126,9 @@ struct MQTTDestination: Destination {
     return Delivery(refused: refused.flatMap { type, reason in batch.parts(of: type).these.refused(reason) })
   }
 
-  /// Publishes what there is of some types now.
+  /// Publishes the current values of some types.
   ///
-  /// - Returns: of those that the broker refuses, why.
+  /// - Returns: the types that the broker refuses, with the reasons.
   private func publish(
     _ types: Set<SampleType>, _ key: DeliveryKey, over connection: MQTTSession.Connection
   ) async throws -> [SampleType: String] {
@@ -138,7 +139,7 @@ struct MQTTDestination: Destination {
     do {
       try await connection.client.publish(ordered.flatMap { messages[$0] ?? [] })
     } catch DeliveryError.refused {
-      // One type that cannot go keeps no other away.
+      // Publishes type by type, so that a refused type doesn't prevent the others.
       for type in ordered {
         do {
           try await connection.client.publish(messages[type] ?? [])
@@ -147,7 +148,7 @@ struct MQTTDestination: Destination {
         }
       }
     }
-    // Last: a broker that has it has all that came before.
+    // The marker comes last: a broker that has it has everything before it.
     try await connection.client.publish([
       try MQTTWitness(key.description, of: recordID).message(at: topics.delivery, quality)
     ])
@@ -155,7 +156,7 @@ struct MQTTDestination: Destination {
     return refused
   }
 
-  /// What is to be published of a type now: a message that is empty where nothing is left.
+  /// Returns the messages for the current value of a type; the message is empty if no value is left.
   private func messages(
     of type: SampleType, _ key: DeliveryKey, announced: Set<SampleType>
   ) async throws -> [MQTTMessage] {
@@ -166,13 +167,13 @@ struct MQTTDestination: Destination {
     let message = MQTTMessage(topic, payload, quality: quality)
     guard let discovery, !announced.contains(type) || value == nil else { return [message] }
     let configuration = try value == nil ? [] : discovery.configuration(of: entity, valuesAt: topic)
-    // Before the value, so that the sensor has it from the beginning.
+    // The configuration precedes the value, so that the sensor shows it from the start.
     return [MQTTMessage(discovery.topic(of: entity), configuration, quality: quality), message]
   }
 }
 
 extension MQTTConfiguration {
-  /// What concerns the connection.
+  /// Checks the settings of the connection.
   fileprivate static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     let url = try settings.url("url")
     guard url.path.isEmpty || url.path == "/", url.query == nil else {
@@ -186,7 +187,9 @@ extension MQTTConfiguration {
 
   private static func isEncrypted(_ url: URL) -> Bool { url.scheme?.lowercased() == "mqtts" }
 
-  /// - Parameter settings: that ``validate(_:)`` has let pass.
+  /// Creates a configuration.
+  ///
+  /// - Parameter settings: settings that have passed ``validate(_:)``.
   fileprivate init(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) {
     let url = try settings.url("url")
     let isEncrypted = Self.isEncrypted(url)

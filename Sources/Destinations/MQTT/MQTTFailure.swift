@@ -1,17 +1,17 @@
 import CMosquitto
 import Glibc
 
-/// Why a broker did not take something, in a sentence's part and with what it means for later attempts.
+/// The conversion of a broker's errors to ``DeliveryError``: a part of a sentence, and whether to try again.
 struct MQTTFailure {
   let host: String
   let version: MQTTConfiguration.Version
 
-  /// A connection could not be made, or has ended.
+  /// Returns the error of a connection that could not be established or has ended.
   ///
   /// - Parameters:
-  ///   - code: of libmosquitto.
-  ///   - number: `errno` at that time.
-  ///   - log: what libmosquitto said of errors on the way.
+  ///   - code: the return code of libmosquitto.
+  ///   - number: the value of `errno` at that time.
+  ///   - log: the errors that libmosquitto has logged.
   func connection(_ code: Int32, errno number: Int32, log: [String]) -> DeliveryError {
     let said = log.joined(separator: " ")
     if said.contains("host name verification failed") {
@@ -45,13 +45,13 @@ struct MQTTFailure {
     }
   }
 
-  /// Whether a log says itself why a connection failed.
+  /// Returns whether the log explains why a connection failed.
   static func isExplained(_ log: [String]) -> Bool {
     log.contains { $0.contains("wrong version number") || $0.contains("certificate") }
   }
 
-  /// Whether a connection that could not be made got as far as writing over it: on a machine that is fast or busy the TLS
-  /// handshake is done when the library looks, and the broker may be gone again. It says `EPROTO` of all of that.
+  /// Returns whether a failed connection may have completed the TLS handshake. On a fast or busy machine the
+  /// handshake is done when libmosquitto looks, and the broker may be gone again; it reports all of this as `EPROTO`.
   static func isAfterHandshake(_ code: Int32, errno number: Int32) -> Bool {
     switch mosq_err_t(code) {
     case MOSQ_ERR_CONN_LOST: true
@@ -60,13 +60,13 @@ struct MQTTFailure {
     }
   }
 
-  /// A broker that says that it has seen no certificate, or none that it trusts.
+  /// The error of a broker that has received no client certificate, or none that it trusts.
   var wantsCertificate: DeliveryError {
     .unusable(
       reason: "\(host) wants a certificate from this machine that it trusts: set client-certificate and client-key")
   }
 
-  /// A broker that has taken a connection over TLS and ended it at once, each time it was asked.
+  /// The error of a broker that ends TLS connections at once, on every attempt.
   var endedAfterHandshake: DeliveryError {
     .temporary(
       reason:
@@ -74,7 +74,7 @@ struct MQTTFailure {
         + "set client-certificate and client-key")
   }
 
-  /// What an answer to CONNECT says: of MQTT 5 (section 3.2.2.2), or of 3.1.1 (section 3.2.2.3).
+  /// Returns the error for an answer to CONNECT: of MQTT 5 (section 3.2.2.2), or of 3.1.1 (section 3.2.2.3).
   func refusal(_ code: Int32) -> DeliveryError {
     switch (version, code) {
     case (.v3, 1), (.v5, 0x84), (.v5, 1):
@@ -89,7 +89,7 @@ struct MQTTFailure {
     }
   }
 
-  /// What an answer to PUBLISH says that is an error (MQTT 5, section 3.4.2.1).
+  /// Returns the error for an answer to PUBLISH (MQTT 5, section 3.4.2.1).
   func publishing(_ topic: String, _ code: Int32) -> DeliveryError {
     switch code {
     case 0x87: .unusable(reason: "\(host) does not let this user publish to \(topic)")
@@ -100,7 +100,7 @@ struct MQTTFailure {
     }
   }
 
-  /// The refusal of a message that libmosquitto cannot send to any broker; `nil` for errors of the connection.
+  /// Returns the refusal of a message that no broker could receive, or `nil` for an error of the connection.
   func unpublishable(_ topic: String, _ code: Int32) -> DeliveryError? {
     let name = topic.utf8.prefix(200).map { 0x21...0x7E ~= $0 ? String(UnicodeScalar($0)) : "?" }.joined()
     return switch mosq_err_t(code) {

@@ -1,15 +1,15 @@
 import CMosquitto
 import Glibc
 
-/// The thread of an ``MQTTClient``: all of libmosquitto is called here, and nothing of it anywhere else.
+/// The event loop of an ``MQTTClient``, on its own thread. No other code calls libmosquitto.
 ///
-/// What it allocates lives from ``run()``'s beginning to its end.
+/// The library's memory is allocated and freed within ``run()``.
 final class MQTTLoop {
-  /// What one command has published and is not acknowledged yet.
+  /// The unacknowledged messages of one publish request.
   private final class Publication {
     let reply: MQTTReply<Void>
     var remaining: Int
-    /// The first error; the others are still awaited, so that a number is never two messages.
+    /// The first error. The remaining messages are still awaited, so that a message number is not used twice.
     var error: DeliveryError?
 
     init(_ reply: MQTTReply<Void>, _ count: Int) { (self.reply, remaining) = (reply, count) }
@@ -20,16 +20,16 @@ final class MQTTLoop {
     var publication: Publication
   }
 
-  /// In seconds: how long the broker hears nothing at most before it holds the connection for lost.
+  /// The keep-alive interval in seconds: without traffic for longer, the broker considers the connection lost.
   private static let keepAlive: Int32 = 60
-  /// In milliseconds: how often libmosquitto is asked whether it is time to say something.
+  /// The interval in milliseconds at which libmosquitto can send keep-alive messages.
   private static let tick: Int32 = 5_000
-  /// Messages in flight where the broker does not ask for fewer.
+  /// The maximum number of messages in flight, unless the broker asks for fewer.
   private static let window = 20
-  /// In bytes: what a broker of MQTT 5 may send at once. Another of its clients may have retained anything where this
-  /// one reads.
+  /// The maximum packet size in bytes that a broker of MQTT 5 may send. Another client may have retained a message of
+  /// any size at our topics.
   private static let longestPacket: UInt32 = 64 * 1_024
-  /// How often a broker is asked again that ends connections without saying why.
+  /// The number of retries with a broker that ends connections without an explanation.
   private static let repetitions = 3
   private static let library: Int32 = mosquitto_lib_init()
 
@@ -37,7 +37,7 @@ final class MQTTLoop {
   private let inbox: MQTTInbox
   private let connected: MQTTReply<Void>
   private let failure: MQTTFailure
-  /// How long a broker may acknowledge nothing of what it was sent. It may take long for much, and be silent for no more.
+  /// The time for which a broker may acknowledge nothing. Many messages may take longer in total.
   private let patience: Duration
 
   private var client: OpaquePointer?
@@ -45,13 +45,13 @@ final class MQTTLoop {
   private var waiting: [Outgoing] = []
   private var next = 0
   private var inFlight: [Int32: Outgoing] = [:]
-  /// Numbers that were acknowledged before they were known.
+  /// The return codes of messages that were acknowledged before their numbers were known, by number.
   private var early: [Int32: Int32] = [:]
   private var subscribing: [Int32: MQTTReply<Void>] = [:]
-  /// When something was acknowledged last, or the first was sent that is not.
+  /// The time of the last acknowledgement, or of the first message that is not acknowledged.
   private var heard = SuspendingClock.now
   private var listeners: [(topic: String, onMessage: @Sendable (MQTTMessage) -> Void)] = []
-  /// Whether the broker has taken a connection, whatever it did then.
+  /// Whether the broker has accepted a connection, even if it closed it again.
   private var wasTaken = false
   private var isConnected = false
   private var isEnding = false
@@ -65,12 +65,12 @@ final class MQTTLoop {
     failure = MQTTFailure(host: configuration.host, version: configuration.version)
   }
 
-  /// Connects, does what it is asked for and returns when the connection has ended. Blocks.
+  /// Connects, processes requests and returns when the connection has ended. Blocks.
   func run() {
     _ = Self.library
     var error = live()
     end()
-    // Its reset may come before the alert that says why can be read: as a rule one of the next alerts is read.
+    // The connection may be reset before the TLS alert with the reason can be read. A retry usually gets to read it.
     for _ in 0..<Self.repetitions where mayWantCertificate(error) {
       (wasTaken, log) = (false, [])
       error = live()
@@ -78,7 +78,7 @@ final class MQTTLoop {
     }
     if mayWantCertificate(error) { error = failure.endedAfterHandshake }
     let end = refusal ?? error
-    // Before anybody learns of it, so that nobody finds the connection still good.
+    // Closed before the replies are sent, so that no caller finds the connection still open.
     let untaken = inbox.end(end)
     connected.answer(.failure(end))
     for reply in subscribing.values { reply.answer(.failure(end)) }
@@ -97,14 +97,16 @@ final class MQTTLoop {
     client = nil
   }
 
-  /// Whether the broker took the connection and ended it before it answered, without saying why: so it is where it wants to
-  /// see a certificate, which in TLS 1.3 it does after the handshake.
+  /// Returns whether the broker may require a client certificate: it closed the connection without an explanation
+  /// before it answered. In TLS 1.3, brokers check the certificate after the handshake.
   private func mayWantCertificate(_ error: DeliveryError) -> Bool {
     guard case .temporary = error, let tls = configuration.tls, tls.certificate == nil else { return false }
     return wasTaken && !isConnected && !isEnding && refusal == nil && !MQTTFailure.isExplained(log)
   }
 
-  /// - Returns: why it ended.
+  /// Connects and runs the loop.
+  ///
+  /// - Returns: the reason why the connection ended.
   private func live() -> DeliveryError {
     guard let client = mosquitto_new(configuration.clientID, true, Unmanaged.passUnretained(self).toOpaque()) else {
       return .temporary(reason: "there is no memory for a connection")
@@ -133,7 +135,7 @@ final class MQTTLoop {
 
   private var success: Int32 { Int32(MOSQ_ERR_SUCCESS.rawValue) }
 
-  /// Waits for something to happen, and does it.
+  /// Waits for an event and processes it. Returns the error that ends the connection, or `nil`.
   private func step(_ client: OpaquePointer) -> DeliveryError? {
     let socket = mosquitto_socket(client)
     guard socket >= 0 else { return .temporary(reason: "the connection to \(configuration.host) was lost") }
@@ -183,15 +185,15 @@ final class MQTTLoop {
     }
   }
 
-  /// How many may be in flight together with a message.
+  /// Returns the maximum number of messages in flight, including this one.
   ///
-  /// With 3.1.1 a broker cannot say how many it takes. Of those with quality 2 beyond its own limit, mosquitto 2.0.11
-  /// acknowledges some that it never publishes.
+  /// A broker of 3.1.1 cannot announce its limit. If more messages with quality 2 are in flight, mosquitto 2.0.11
+  /// acknowledges some without publishing them.
   private func limit(of message: MQTTMessage) -> Int {
     configuration.version == .v3 && message.quality == .exactlyOnce ? 1 : window
   }
 
-  /// Publishes what waits, as much as may be in flight.
+  /// Publishes waiting messages, up to the limit in flight.
   private func send(_ client: OpaquePointer) -> DeliveryError? {
     guard isConnected else { return nil }
     while next < waiting.count, inFlight.count < limit(of: waiting[next].message) {
@@ -210,7 +212,7 @@ final class MQTTLoop {
           settle(outgoing.publication, refusal)
           continue
         }
-        // It is not on its way, and is answered with those that wait.
+        // The message was not sent, so it fails together with those that wait.
         next -= 1
         return failure.connection(code, errno: number, log: log)
       }
@@ -222,7 +224,7 @@ final class MQTTLoop {
     return nil
   }
 
-  // MARK: What libmosquitto tells
+  // MARK: Callbacks
 
   private func answered(_ code: Int32, receiveMaximum: Int?) {
     guard code == 0 else {
@@ -240,11 +242,11 @@ final class MQTTLoop {
       return
     }
     heard = .now
-    // 16 says that nobody has subscribed, and is none.
+    // Code 16 means that there are no subscribers, which is not an error.
     settle(outgoing.publication, code >= 0x80 ? failure.publishing(outgoing.message.topic, code) : nil)
   }
 
-  /// One message of a publication was taken or not; the last one answers.
+  /// Records the outcome of one message. After the last message, answers the publication.
   private func settle(_ publication: Publication, _ error: DeliveryError?) {
     if publication.error == nil { publication.error = error }
     publication.remaining -= 1
@@ -264,7 +266,7 @@ final class MQTTLoop {
     for listener in listeners where listener.topic == message.topic { listener.onMessage(message) }
   }
 
-  /// Errors of TLS are told in the log only.
+  /// Keeps a log line, because libmosquitto reports TLS errors only in its log.
   private func logged(_ text: String) {
     if log.count < 20 { log.append(text) }
   }
@@ -319,7 +321,7 @@ final class MQTTLoop {
     }
   }
 
-  /// The loop that a callback is for: it lives as long as its client.
+  /// Returns the loop of a callback; it outlives its client.
   private static func of(_ object: UnsafeMutableRawPointer?) -> MQTTLoop? {
     object.map { Unmanaged<MQTTLoop>.fromOpaque($0).takeUnretainedValue() }
   }

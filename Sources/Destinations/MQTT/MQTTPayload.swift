@@ -1,10 +1,11 @@
 import Foundation
 import HealthModel
 
-/// What a topic has of a type: `{"anchor":"…","end":"…","source":"Watch","start":"…","unit":"bpm","value":61}`.
+/// The payload of a value's topic: `{"anchor":"…","end":"…","source":"Watch","start":"…","unit":"bpm","value":61}`.
 enum MQTTPayload {
-  /// - Parameters:
-  ///   - anchor: the key of the delivery that it comes from.
+  /// Encodes a value.
+  ///
+  /// - Parameter anchor: the key of the delivery that contains the value.
   static func bytes(_ value: CurrentValue, as entity: HomeAssistantEntity, anchor: DeliveryKey) throws -> [UInt8] {
     var members = value.details.mapValues(number)
     members["value"] =
@@ -26,8 +27,8 @@ enum MQTTPayload {
   }
 }
 
-/// The retained message of `hpeer/ada/delivery`: the record that the values beside it belong to, and their last delivery.
-/// A broker without it, or with another one, has lost values.
+/// The retained message of `hpeer/ada/delivery`: the record that the values beside it belong to, and their last
+/// delivery. If a broker lacks it or has a different one, it has lost values.
 struct MQTTWitness: Codable, Hashable, Sendable {
   /// The key of the delivery.
   var anchor: String
@@ -36,7 +37,7 @@ struct MQTTWitness: Codable, Hashable, Sendable {
 
   init(_ delivery: String, of record: String) { (anchor, self.record) = (delivery, record) }
 
-  /// `nil` of what is none.
+  /// Parses a message, or returns `nil` if it is invalid.
   init?(_ payload: [UInt8]) {
     guard payload.count <= 4_096, let witness = try? JSONDecoder().decode(Self.self, from: Data(payload)) else {
       return nil

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// An answer that comes once from another thread: the first holds, later ones are passed over.
+/// An answer that another thread gives once: the first answer counts, later ones are ignored.
 final class MQTTReply<Value: Sendable>: Sendable {
   private enum State {
     case open
@@ -26,7 +26,7 @@ final class MQTTReply<Value: Sendable>: Sendable {
     continuation?.resume(with: result)
   }
 
-  /// Waits for it; for one caller. Cancelled, it throws.
+  /// Waits for the answer. May be called only once. Throws if the task is cancelled.
   func value() async throws -> Value {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in

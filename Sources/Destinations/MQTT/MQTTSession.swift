@@ -3,19 +3,19 @@ import HealthModel
 import OperatingSystem
 import Synchronization
 
-/// The connection that deliveries share, made when it is needed, and what is known of the broker over it.
+/// The shared connection of a destination's deliveries, established when needed, and the known state of the broker.
 actor MQTTSession {
   struct Connection {
     let client: MQTTClient
-    /// Whether the broker had not what it was given when the connection was made.
+    /// Whether the broker lacked the last delivery when the connection was established.
     let isForgetful: Bool
-    /// Whether that was seen there; otherwise it cannot be known, and is assumed.
+    /// Whether that was observed. Otherwise the broker's state cannot be read, and a loss is assumed.
     let hasLooked: Bool
-    /// Types that Home Assistant was told of over this connection.
+    /// The types whose discovery messages were sent over this connection.
     let announced: Set<SampleType>
   }
 
-  /// How long what is published is waited for to come back.
+  /// The time to wait for a published message to come back.
   private static let patience = Duration.seconds(5)
 
   private let configuration: MQTTConfiguration
@@ -36,9 +36,9 @@ actor MQTTSession {
     self.saysOfflineAtEnd = saysOfflineAtEnd
   }
 
-  /// The connection that there is, or a new one.
+  /// Returns the open connection, or establishes a new one.
   ///
-  /// - Parameter deliveries: by one of which the broker was given its values last; empty before any.
+  /// - Parameter deliveries: the keys of the deliveries that the broker may have; empty before the first.
   func open(after deliveries: Set<String>) async throws -> Connection {
     if let client, client.isConnected { return connection(client) }
     let client = try await MQTTClient(configuration)
@@ -52,7 +52,7 @@ actor MQTTSession {
     Connection(client: client, isForgetful: isForgetful, hasLooked: hasLooked, announced: announced)
   }
 
-  /// Takes note of what the broker has acknowledged.
+  /// Records the types whose messages the broker has acknowledged.
   func published(_ types: Set<SampleType>, over connection: Connection) {
     guard client === connection.client else { return }
     announced.formUnion(types)
@@ -61,7 +61,7 @@ actor MQTTSession {
 
   /// Ends the connection.
   ///
-  /// - Parameter isSilent: whether nothing is said of it.
+  /// - Parameter isSilent: whether to omit the offline message.
   func close(isSilent: Bool = false) async {
     guard let client else { return }
     self.client = nil
@@ -71,13 +71,13 @@ actor MQTTSession {
     client.disconnect()
   }
 
-  /// Says that the person is online, and looks for what the broker has retained.
+  /// Publishes that the person is online, and checks which delivery the broker has retained.
   private func greet(
     _ client: MQTTClient, after deliveries: Set<String>
   ) async throws -> (isForgetful: Bool, hasLooked: Bool) {
     let online = MQTTMessage(topics.status, Array("online".utf8), quality: quality)
     if configuration.version == .v3 {
-      // It knows no limit of what is sent here: another client may have left anything there.
+      // MQTT 3.1.1 has no limit for packet sizes, and another client may have retained a message of any size.
       try await client.publish([online])
       return (true, false)
     }
@@ -87,7 +87,7 @@ actor MQTTSession {
       try await client.subscribe(topics.delivery) { message in
         if message.isRetained { witness.withLock { $0 = MQTTWitness(message.payload) } }
       }
-      // What is retained comes before what is published now, which is not marked as retained.
+      // The retained message arrives before the new one, which isn't marked as retained.
       try await client.subscribe(topics.status) { first.answer(.success($0.isRetained)) }
     } catch DeliveryError.unusable {
       try await client.publish([online])
@@ -101,9 +101,9 @@ actor MQTTSession {
     return (wasRetained != true || isOther, wasRetained != nil)
   }
 
-  /// Publishes a message, sees it come back and takes it away.
+  /// Publishes a message, waits until it comes back and deletes it.
   ///
-  /// - Parameter record: the identifier of the store. Of values of another one nothing may be written over.
+  /// - Parameter record: the identifier of the store. If the broker has values of another record, the check fails.
   func probe(for record: String) async throws {
     var configuration = configuration
     configuration.will = nil
@@ -122,10 +122,10 @@ actor MQTTSession {
           other.withLock { $0 = MQTTWitness(message.payload) }
         }
       } catch DeliveryError.unusable {
-        // It may only write.
+        // The user may only be allowed to publish.
       }
     }
-    // Where what is sent here has no limit, in the place of whatever another client may have left there.
+    // MQTT 3.1.1 doesn't limit packets, so the probe first replaces whatever another client has retained.
     if configuration.version == .v3 { try await client.publish([probe]) }
     do {
       try await client.subscribe(topics.probe) { if $0.payload == text { seen.answer(.success(())) } }
@@ -133,7 +133,7 @@ actor MQTTSession {
       isReadable = false
     }
     if configuration.version == .v5 { try await client.publish([probe]) }
-    // With 3.1.1 a broker acknowledges also what it throws away.
+    // A 3.1.1 broker acknowledges messages even if it discards them.
     if isReadable || configuration.version == .v3 {
       let silent = DeliveryError.unusable(
         reason:
@@ -142,7 +142,7 @@ actor MQTTSession {
       do {
         try await within(Self.patience, orThrow: silent) { try await seen.value() }
       } catch  where configuration.version == .v5 {
-        // Acknowledged as published, so that only reading is not allowed, which is not needed.
+        // MQTT 5 has acknowledged the message, so only reading is forbidden, which is not needed.
         try Task.checkCancellation()
       }
     }

@@ -1,21 +1,22 @@
 import HealthModel
 
-/// Where the values of a person are published: `hpeer/ada/stepCount`, and `hpeer/ada/status`.
+/// The topics of a person's values: `hpeer/ada/stepCount`, and `hpeer/ada/status`.
 struct MQTTTopics: Sendable {
-  /// `hpeer/ada`.
+  /// The common beginning: `hpeer/ada`.
   let base: String
 
   init(prefix: String, person: String) { base = "\(prefix)/\(person)" }
 
-  /// `online` or `offline`, retained.
+  /// The topic of the retained message `online` or `offline`.
   var status: String { "\(base)/status" }
   var probe: String { "\(base)/probe" }
-  /// An ``MQTTWitness``, retained.
+  /// The topic of the retained ``MQTTWitness``.
   var delivery: String { "\(base)/delivery" }
 
   func values(of type: SampleType) -> String { "\(base)/\(Self.level(type.shortName))" }
 
-  /// A text as one level of a topic: `/`, the wildcards and what no topic may have are `_` (MQTT 5, sections 1.5.4 and 4.7).
+  /// Returns a text as a topic level, with `_` for `/`, wildcards and invalid characters (MQTT 5, sections 1.5.4,
+  /// 4.7).
   static func level(_ text: String) -> String {
     let level = String(
       String.UnicodeScalarView(
@@ -27,7 +28,7 @@ struct MQTTTopics: Sendable {
     return level.isEmpty || ["status", "probe", "delivery"].contains(level) ? "_\(level)" : level
   }
 
-  /// Whether a text may begin topics: levels without wildcards, none empty.
+  /// Returns whether a text is a valid topic prefix: nonempty levels without wildcards.
   static func isPrefix(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 256
       && text.split(separator: "/", omittingEmptySubsequences: false).allSatisfy {

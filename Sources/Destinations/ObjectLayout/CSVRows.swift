@@ -1,22 +1,22 @@
-/// Divides a CSV text (RFC 4180, also with LF alone) into rows.
+/// A reader that divides a CSV text (RFC 4180, also with LF alone) into rows.
 struct CSVRows {
   struct Row {
-    /// Without quotes around them.
+    /// The field values without enclosing quotes.
     var fields: [String]
-    /// Without the end of its line.
+    /// The bytes of the row without the line end.
     var bytes: ArraySlice<UInt8>
-    /// False where a field is not UTF-8, or its quote does not end.
+    /// Whether the row is intact: every field is UTF-8 and every quote is closed.
     var isWhole: Bool
   }
 
   private let bytes: [UInt8]
   private var index = 0
-  /// Of the row that is being read.
+  /// Whether the row that is being read is intact so far.
   private var isWhole = true
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The next row that is not empty; `nil` at the end.
+  /// Returns the next row that is not empty, or `nil` at the end.
   mutating func next() -> Row? {
     while index < bytes.count, bytes[index] == 0x0A || bytes[index] == 0x0D { index += 1 }
     guard index < bytes.count else { return nil }
@@ -31,14 +31,14 @@ struct CSVRows {
     return Row(fields: fields, bytes: bytes[start..<index], isWhole: isWhole)
   }
 
-  /// Up to the comma or the end of the line, which is left.
+  /// Reads a field up to the comma or line end, which is not consumed.
   private mutating func field() -> String {
     var text: [UInt8] = []
     var isQuoted = false
     while index < bytes.count {
       let byte = bytes[index]
       if byte == UInt8(ascii: "\"") {
-        // Within quotes, two are one.
+        // Inside quotes, a doubled quote stands for a single quote.
         if isQuoted, index + 1 < bytes.count, bytes[index + 1] == byte {
           text.append(byte)
           index += 1

@@ -2,26 +2,26 @@ import Foundation
 import HealthModel
 import Synchronization
 
-/// The records of one type and day, each as it stands in its file: what is not touched is written again byte for byte.
+/// The records of one type and day, each with its bytes from the file: untouched records are written back unchanged.
 struct DayFile: Sendable {
   struct Record: Hashable, Sendable {
     var uuid: UUID
     var start: Timestamp
-    /// Without what separates it from the next.
+    /// The bytes of the record without the separator to the next.
     var bytes: ArraySlice<UInt8>
   }
 
   private let format: DayFileFormat
   private var records: [UUID: Record] = [:]
 
-  /// Empty.
+  /// Creates an empty file.
   init(_ format: DayFileFormat) { self.format = format }
 
   var count: Int { records.count }
 
   // MARK: Merging
 
-  /// Puts records in the place of those with their UUIDs.
+  /// Adds records, replacing those with the same UUIDs.
   ///
   /// - Returns: whether that changes anything.
   mutating func put(_ new: [Record]) -> Bool {
@@ -33,17 +33,19 @@ struct DayFile: Sendable {
     return hasChanged
   }
 
+  /// Removes a record.
+  ///
   /// - Returns: whether there was one.
   mutating func remove(_ uuid: UUID) -> Bool { records.removeValue(forKey: uuid) != nil }
 
   // MARK: Bytes
 
-  /// The order of records in a file: by start, and by UUID where that is equal.
+  /// Returns whether a record comes before another in a file: sorted by start, then by UUID.
   static func precedes(_ first: (start: Timestamp, uuid: UUID), _ second: (start: Timestamp, uuid: UUID)) -> Bool {
     first.start != second.start ? first.start < second.start : first.uuid < second.uuid
   }
 
-  /// All of the file.
+  /// Returns the content of the whole file.
   func bytes() -> [UInt8] {
     let sorted = records.values.sorted { Self.precedes(($0.start, $0.uuid), ($1.start, $1.uuid)) }
     guard let first = sorted.first else { return Array(format.emptyFile.utf8) }
@@ -59,7 +61,9 @@ struct DayFile: Sendable {
     return bytes
   }
 
-  /// - Returns: the records of a file as far as they can be read, and whether they are all of it.
+  /// Reads a file.
+  ///
+  /// - Returns: the records that can be read, and whether they are the whole file.
   static func reading(_ bytes: [UInt8], as format: DayFileFormat) -> (file: DayFile, isWhole: Bool) {
     var file = DayFile(format)
     let isWhole =
@@ -71,7 +75,7 @@ struct DayFile: Sendable {
     return (file, isWhole)
   }
 
-  /// In bytes: a UUID and a date have more.
+  /// The number of bytes that every record exceeds: a UUID and a date alone are this long.
   private static let shortest = 36 + 10
 
   private struct Head: Decodable {
@@ -82,7 +86,7 @@ struct DayFile: Sendable {
   private mutating func readLines(_ bytes: [UInt8]) -> Bool {
     let decoder = JSONDecoder()
     var isWhole = true
-    // Line by line: of what is no record there may be millions.
+    // Line by line, because a file may have millions of lines that are no records.
     var rest = bytes[...]
     while !rest.isEmpty {
       let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
@@ -130,7 +134,7 @@ struct DayFile: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without the white space of JSON at its ends.
+  /// The slice without JSON white space at its ends.
   fileprivate var trimmed: ArraySlice<UInt8> {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
     let rest = drop(while: isSpace)
@@ -139,10 +143,10 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// The file that a batch ended with, as it was written: the next batch often goes on with it, and to read its records again
-/// takes longer than to add to them.
+/// A cache of the file that a batch ended with. The next batch often continues that file, and parsing it again takes
+/// longer than adding to it.
 final class WrittenFile: Sendable {
-  /// In bytes. A larger one is not held.
+  /// The maximum size of the cached file in bytes.
   private static let largest = 4 << 20
 
   private struct Content {
@@ -153,7 +157,7 @@ final class WrittenFile: Sendable {
 
   private let content = Mutex<Content?>(nil)
 
-  /// The records of a file; `nil` unless it is this one and still has the bytes that were written.
+  /// Returns the records of a file, or `nil` if the cached file has another name or other bytes.
   func file(_ name: String, _ bytes: [UInt8]) -> DayFile? {
     content.withLock { content in
       guard let content, content.name == name, content.bytes == bytes else { return nil }
@@ -171,10 +175,10 @@ struct DayFileChanges: Sendable {
   let place: DayFiles.Place
   var tombstones: [CodedTombstone] = []
   var samples: [CodedSample] = []
-  /// Whether the last sample of the batch is among them: the next batch may go on with the file.
+  /// Whether the last sample of the batch is included: the next batch may continue this file.
   var endsBatch = false
 
-  /// All of them.
+  /// Returns a refusal for each change.
   func refused(_ reason: String, _ types: [SampleType]) -> [RefusedSample] {
     let references =
       tombstones.map { SampleReference(type: types[Int($0.type)], start: $0.start, uuid: $0.uuid) }

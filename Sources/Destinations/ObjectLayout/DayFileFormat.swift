@@ -1,13 +1,13 @@
-/// What a day's file is written in.
+/// The format of a day file.
 enum DayFileFormat: String, Sendable, CaseIterable {
-  /// A record a line, without a line break after the last (HealthPush's `.jsonl`).
+  /// A record per line, without a line break after the last (HealthPush's `.jsonl`).
   case ndjson
-  /// One array, indented.
+  /// A single indented array.
   case json
-  /// HealthPush's columns, which have no place for sleep stages, deletions or whole samples.
+  /// HealthPush's columns, which cannot represent sleep stages, deletions or whole samples.
   case csv
 
-  /// After the dot of the object's name.
+  /// The file name extension, without the dot.
   var fileExtension: String {
     switch self {
     case .ndjson: "jsonl"
@@ -24,12 +24,12 @@ enum DayFileFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a deleted sample leaves a record; otherwise it is one that is not there.
+  /// Whether a deleted sample is kept as a record that says so. Otherwise its record is removed.
   var keepsDeletions: Bool { self != .csv }
 
   // MARK: Around records
 
-  /// A file without records.
+  /// The content of a file without records.
   var emptyFile: String {
     switch self {
     case .ndjson: ""
@@ -38,7 +38,7 @@ enum DayFileFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// Before the first record.
+  /// The text before the first record.
   var opening: String {
     switch self {
     case .ndjson: ""
@@ -47,7 +47,7 @@ enum DayFileFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// Between two records.
+  /// The text between two records.
   var separator: String {
     switch self {
     case .ndjson, .csv: "\n"
@@ -55,7 +55,7 @@ enum DayFileFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// After the last record.
+  /// The text after the last record.
   var closing: String {
     switch self {
     case .ndjson, .csv: ""

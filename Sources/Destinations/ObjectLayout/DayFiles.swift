@@ -3,51 +3,51 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// A record as HealthPush lays it out in a bucket, layout v1: a file of records for each type and day, and a manifest
-/// beside it.
+/// The files of HealthPush's bucket layout v1: a file of records for each type and day, and a manifest beside it.
 ///
 ///     [PREFIX/]v1/METRIC_KEY/YYYY/MM/DD/data.jsonl     or data.json, data.csv
 ///     [PREFIX/]v1/METRIC_KEY/YYYY/MM/DD/_manifest.json
 ///
-/// The day is that on which the sample starts, in the person's home zone. What is delivered is merged into the file by
-/// UUID, so that it may come again: a file that has it already is not written. A file is only written where it is still
-/// what was merged into, and else merged again, so that several writers lose nothing of each other's.
+/// The day is the one on which the sample starts in the person's home time zone. Delivered records are merged into
+/// the file by UUID, so that a repeated delivery changes nothing and writes nothing. A file is written only if it
+/// hasn't changed since it was read, and is otherwise merged again, so that concurrent writers lose nothing of each
+/// other.
 ///
-/// A file with something that cannot be read is first copied whole to `data.jsonl.HASH.bad` beside it; then what can be
-/// read of it goes on.
+/// A file with unreadable content is first copied whole to `data.jsonl.HASH.bad` beside it. The readable records are
+/// then kept.
 struct DayFiles: Sendable {
-  /// What a person may choose of the files.
+  /// The choices that a person has for the files.
   struct Options: Hashable, Sendable {
-    /// Empty, or a path with a `/` at its end.
+    /// The path before all names; empty, or with a `/` at its end.
     var prefix = ""
     var format = DayFileFormat.ndjson
-    /// With the numbers that HealthPush writes of six types: kilometres that are called metres, and so on.
+    /// Whether six types have the numbers that HealthPush writes, such as kilometres that are labelled metres.
     var isCompatible = false
-    /// With the whole sample beside HealthPush's members, where the format has a place for it.
+    /// Whether records contain the whole sample beside HealthPush's members, if the format can represent it.
     var hasWholeSamples = true
   }
 
-  /// The file of one type and day.
+  /// The type and day of a file.
   struct Place: Hashable, Sendable, Comparable {
     var key: String
-    /// Days since 1970-01-01.
+    /// The day as the number of days since 1970-01-01.
     var day: Int
 
     static func < (lhs: Self, rhs: Self) -> Bool { (lhs.key, lhs.day) < (rhs.key, rhs.day) }
   }
 
-  /// In bytes. A day of ECGs, routes and readings by the second has some ten million.
+  /// The maximum size of an object in bytes. A day of ECGs, routes and readings every second has some ten million.
   static let largestObject = 256 << 20
 
-  /// What becomes of samples whose file is larger than ``largestObject``: all others go on.
+  /// Returns the refusal of samples whose file is larger than ``largestObject``. All other samples are delivered.
   static func tooLarge(_ name: String) -> DeliveryError {
     .refused(reason: "\(name) is larger than any file that is read")
   }
 
-  /// In bytes. What is larger is merged alone, so that no two such files are in memory at once.
+  /// The size in bytes above which a file is merged alone, so that no two such files are in memory at once.
   private static let largeObject = 16 << 20
 
-  /// How often a file is merged anew that others write at the same time.
+  /// The number of attempts to merge a file that others write at the same time.
   private static let attempts = 10
 
   private let store: any ObjectStore
@@ -55,17 +55,19 @@ struct DayFiles: Sendable {
   private let zone: ZoneRules
   private let latest = WrittenFile()
 
-  /// - Parameter zone: whose days there are files of.
+  /// Creates the files without reading anything.
+  ///
+  /// - Parameter zone: the time zone that determines the days.
   init(in store: any ObjectStore, _ options: Options, zone: ZoneRules) {
     (self.store, self.options, self.zone) = (store, options, zone)
   }
 
   // MARK: Delivering
 
-  /// Merges a batch into the files of its days: deletions first, then additions, which win.
+  /// Merges a batch into the files of its days: deletions first, then additions, which take precedence.
   ///
-  /// - Returns: what is of files that the place refuses for good, such as those that are too large.
-  /// - Throws: ``DeliveryError``, `DecodingError` where the store is damaged. Some of the files may have been written.
+  /// - Returns: the samples of files that the place refuses permanently, such as files that are too large.
+  /// - Throws: ``DeliveryError``, `DecodingError` if the store is damaged. Some of the files may have been written.
   @discardableResult
   func deliver(_ batch: DeliveryBatch) async throws -> [RefusedSample] {
     let coder = try RecordCoder(batch.changes, options, zone: zone)
@@ -87,12 +89,12 @@ struct DayFiles: Sendable {
       for try await (outcome, changes) in group { note(outcome, of: changes) }
     }
     for changes in large { note(try await merge(changes, coder, isAlone: true), of: changes) }
-    // Also of what was found as it should be: who wrote it may have been killed before this.
+    // Includes unchanged files: their writer may have been killed before it synchronized them.
     try await store.synchronize(all.map { dataName(of: $0.place) })
     return refused
   }
 
-  /// File by file, in order, so that two writers with the same to say do not meet in one file after the other.
+  /// Returns the changes of a batch by file, sorted, so that equal writers don't conflict in file after file.
   private func changes(of batch: CodedChanges, _ coder: RecordCoder) -> [DayFileChanges] {
     var found: [Place: DayFileChanges] = [:]
     for row in batch.tombstones {
@@ -109,12 +111,14 @@ struct DayFiles: Sendable {
 
   private enum Outcome {
     case merged
-    /// Nothing was done: the file is larger than what is merged beside others.
+    /// The file was not merged, because it is too large to be merged beside others.
     case large
     case refused(String)
   }
 
-  /// - Parameter isAlone: whether no other file is merged meanwhile.
+  /// Merges the changes of one file, and retries if others write it at the same time.
+  ///
+  /// - Parameter isAlone: whether no other file is merged at the same time.
   private func merge(_ changes: DayFileChanges, _ coder: RecordCoder, isAlone: Bool) async throws -> Outcome {
     let name = dataName(of: changes.place)
     let records = try RecordChanges(changes, coder)
@@ -134,7 +138,9 @@ struct DayFiles: Sendable {
     throw DeliveryError.temporary(reason: "\(name) is being written by others all the time")
   }
 
-  /// - Returns: whether it is done; otherwise others have written the file meanwhile.
+  /// Merges records into a file that was read.
+  ///
+  /// - Returns: `false` if the file has been written by others in the meantime.
   private func merge(
     _ records: RecordChanges, into object: StoredObject?, _ place: Place, endsBatch: Bool
   ) async throws -> Bool {
@@ -142,7 +148,7 @@ struct DayFiles: Sendable {
     let name = dataName(of: place)
     var (file, isWhole) = read(object.bytes, name)
     guard records.apply(to: &file) else {
-      // What was cut off between the two writes is made up for.
+      // A crash between the file and its manifest may have left an old manifest.
       try await writeManifest(place, count: file.count, unlessItCounts: true)
       return true
     }
@@ -154,7 +160,9 @@ struct DayFiles: Sendable {
     return true
   }
 
-  /// - Returns: whether it is done; otherwise others have made the file meanwhile.
+  /// Creates a file from records.
+  ///
+  /// - Returns: `false` if the file has been created by others in the meantime.
   private func makeFile(of records: RecordChanges, _ place: Place, endsBatch: Bool) async throws -> Bool {
     let name = dataName(of: place)
     if records.count == 0 { return true }
@@ -168,7 +176,9 @@ struct DayFiles: Sendable {
     return true
   }
 
-  /// - Returns: whether the condition held.
+  /// Writes a file.
+  ///
+  /// - Returns: whether the condition was met.
   private func put(_ bytes: [UInt8], _ name: String, if condition: PutCondition) async throws -> Bool {
     do {
       try await store.put(bytes, at: name, contentType: options.format.contentType, if: condition)
@@ -182,14 +192,14 @@ struct DayFiles: Sendable {
     latest.file(name, bytes).map { ($0, true) } ?? DayFile.reading(bytes, as: options.format)
   }
 
-  /// Copies what cannot be read to a name of its own, made of its bytes: the same is kept once.
+  /// Copies an unreadable file to a name derived from its bytes, so that the same content is kept only once.
   private func keepAside(_ bytes: [UInt8], _ name: String) async throws {
     let hash = SHA256.hash(data: bytes).prefix(6).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
     do {
       try await store.put(
         bytes, at: "\(name).\(hash.joined()).bad", contentType: "application/octet-stream", if: .absent)
     } catch is ObjectConflict {
-      // It is there already.
+      // The copy exists already.
     }
   }
 
@@ -219,7 +229,7 @@ struct DayFiles: Sendable {
     try await store.put(Array(text.utf8), at: name, contentType: "application/json", if: .always)
   }
 
-  /// `2024-06-15T10:30:00.000Z`.
+  /// Returns an instant as `2024-06-15T10:30:00.000Z`.
   private static func date(_ instant: Timestamp) -> String {
     var bytes: [UInt8] = []
     instant.appendMilliseconds(to: &bytes)
@@ -228,7 +238,7 @@ struct DayFiles: Sendable {
 
   // MARK: Names
 
-  /// What all files are in, without a slash at its end.
+  /// Returns the folder that contains all files, without a slash at its end.
   static func folder(_ options: Options) -> String { "\(options.prefix)v1" }
 
   private func folder(of place: Place) -> String {
@@ -246,9 +256,9 @@ struct DayFiles: Sendable {
     return [text(civil.year, 4), text(civil.month, 2), text(civil.day, 2)].joined(separator: separator)
   }
 
-  // MARK: Trying out
+  // MARK: Checking
 
-  /// Finds out whether the place can be delivered to.
+  /// Checks whether the place accepts deliveries.
   ///
   /// - Parameter needsConditions: see ``ObjectStoreProbe``.
   func check(needsConditions: Bool) async throws {
@@ -257,7 +267,7 @@ struct DayFiles: Sendable {
 }
 
 extension DayFiles {
-  /// Settings of every kind that keeps day files.
+  /// The settings of every kind that writes day files.
   static let fields = [
     SettingField("prefix", .text, "A path before all names, such as health/ada.", default: ""),
     SettingField(
@@ -276,7 +286,9 @@ extension DayFiles {
 }
 
 extension DayFiles.Options {
-  /// - Throws: ``SettingsError`` of a prefix that HealthPush does not take.
+  /// Creates options from settings.
+  ///
+  /// - Throws: ``SettingsError`` if HealthPush doesn't accept the prefix.
   init(_ settings: DestinationSettings) throws(SettingsError) {
     self.init()
     let prefix = try settings.text("prefix").trimmingCharacters(in: CharacterSet(charactersIn: "/ "))

@@ -2,25 +2,27 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// A place that files by type and day are fetched from.
+/// A place from which day files are downloaded.
 protocol DayFilesSource: Sendable {
-  /// As the person named it.
+  /// The place as the person specified it.
   var label: String { get }
-  /// Fetches what is there into a folder, under the names that it has below the prefix, and tells now and then how many
-  /// files there are so far.
+  /// Downloads all files into a folder, under their names below the prefix. Reports the number of files from time to
+  /// time, and returns it.
   func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int
-  /// Ends connections.
+  /// Closes connections.
   func close() async
 }
 
-/// Why files by type and day could not be fetched.
+/// The reason why day files could not be downloaded.
 public struct DayFilesDownloadError: Error, Hashable, Sendable {
-  /// As the person gave it.
+  /// The address as the person specified it.
   public let address: String
-  /// A sentence without its end.
+  /// A sentence without its full stop.
   public let reason: String
 
-  /// - Parameter reason: a sentence, with or without its end.
+  /// Creates an error.
+  ///
+  /// - Parameter reason: a sentence, with or without its full stop.
   public init(address: String, reason: String) {
     self.address = address
     self.reason = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
@@ -31,7 +33,7 @@ extension DayFilesDownloadError: CustomStringConvertible {
   public var description: String { "\(address) cannot be read: \(reason)\(reason.hasSuffix("?") ? "" : ".")" }
 }
 
-/// Fetches the files by type and day of a bucket or a WebDAV server, as they are: from an address, or from where a
+/// A download of the day files of a bucket or a WebDAV server, unchanged: from an address, or from the place that a
 /// destination delivers to.
 ///
 /// ```swift
@@ -42,19 +44,19 @@ extension DayFilesDownloadError: CustomStringConvertible {
 /// }
 /// ```
 ///
-/// For an address, the credentials are those of the environment: `AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`
-/// and its like, or a profile of `~/.aws/credentials`; `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
+/// The credentials for an address come from the environment (`AWS_ENDPOINT_URL`, `AWS_REGION`, `AWS_ACCESS_KEY_ID`
+/// and similar; `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`) or from a profile in `~/.aws/credentials`.
 public struct DayFilesDownload: Sendable {
   private let source: any DayFilesSource
 
-  /// Whether a text is meant as an address that can be fetched from: `s3:`, `webdav:` or `webdavs:`.
+  /// Returns whether a text starts like an address to download from: `s3://`, `webdav://` or `webdavs://`.
   public static func isAddress(_ text: String) -> Bool {
     ["s3://", "webdav://", "webdavs://"].contains { text.lowercased().hasPrefix($0) }
   }
 
-  /// Opens no connection. May read a file with credentials.
+  /// Creates a download from an address without opening a connection. May read a file with credentials.
   ///
-  /// - Throws: ``DayFilesDownloadError`` of what is no address, and where there are no credentials.
+  /// - Throws: ``DayFilesDownloadError`` if the address is invalid or there are no credentials.
   public init(
     address: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(DayFilesDownloadError) {
@@ -68,9 +70,9 @@ public struct DayFilesDownload: Sendable {
     }
   }
 
-  /// From where a destination delivers to, with its settings and secrets. Blocking: reads secrets.
+  /// Creates a download from the place that a destination delivers to. Blocking: reads secrets.
   ///
-  /// - Throws: ``DayFilesDownloadError`` of a kind that nothing can be fetched from.
+  /// - Throws: ``DayFilesDownloadError`` if the kind of destination has nothing to download.
   public init(
     _ section: DestinationSection, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(DayFilesDownloadError) {
@@ -89,7 +91,7 @@ public struct DayFilesDownload: Sendable {
     }
   }
 
-  /// The folder that a destination of files writes into, with its prefix; `nil` of any other kind.
+  /// Returns the folder that a folder destination writes to, including its prefix, or `nil` for any other kind.
   public static func folder(of section: DestinationSection) -> String? {
     guard section.kind.description.kind == FolderDestination.description.kind,
       let path = section.settings.optionalText("path"), let options = try? DayFiles.Options(section.settings)
@@ -97,13 +99,13 @@ public struct DayFilesDownload: Sendable {
     return UserPath.absolute(path) + "/" + options.prefix
   }
 
-  /// Fetches what is there into a folder, under the names that it has below the prefix.
+  /// Downloads all files into a folder, under their names below the prefix.
   ///
   /// - Parameters:
-  ///   - folder: of this user's own, empty.
-  ///   - progress: called now and then with the number of files.
-  /// - Returns: how many files there are.
-  /// - Throws: ``DayFilesDownloadError``, `CancellationError`, or what writing a file throws.
+  ///   - folder: an empty folder that belongs to this user.
+  ///   - progress: receives the number of files from time to time.
+  /// - Returns: the number of files.
+  /// - Throws: ``DayFilesDownloadError``, `CancellationError`, or an error of writing a file.
   public func run(into folder: String, progress: @escaping @Sendable (Int) -> Void = { _ in }) async throws -> Int {
     do {
       let count = try await source.fetch(into: folder, progress)

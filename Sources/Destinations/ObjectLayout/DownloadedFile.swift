@@ -3,12 +3,14 @@ import Glibc
 import HealthModel
 import OperatingSystem
 
-/// A file by type and day that is fetched into a folder of this user's own.
+/// A day file that is downloaded into a folder of this user.
 struct DownloadedFile {
-  /// Where it is put. Nothing but its folders is there before it is fetched.
+  /// The path of the file. Only its folders exist before the download.
   let path: String
 
-  /// - Parameter name: leads nowhere else (`HealthPushFolder.key(of:)`).
+  /// Creates the folders of a file.
+  ///
+  /// - Parameter name: a checked name that stays inside `folder` (`HealthPushFolder.key(of:)`).
   init(_ name: String, in folder: String) async throws {
     let file = URL(filePath: folder).appending(path: name)
     path = file.path
@@ -19,7 +21,7 @@ struct DownloadedFile {
     }
   }
 
-  /// Gives it the time that it has where it came from.
+  /// Sets the modification time that the file has at its origin.
   func fetched(modified: Timestamp?) async throws {
     guard let modified else { return }
     try await onThread { [path] _ in
@@ -28,12 +30,12 @@ struct DownloadedFile {
     }
   }
 
-  /// A file that is being written, of mode 0600. Blocking.
+  /// A file that is being written, with mode 0600. Blocking.
   final class Output: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Empties what is there.
+    /// Opens the file, and empties it if it exists.
     init(_ path: String) throws(SystemError) {
       self.path = path
       descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -1,15 +1,15 @@
-/// Divides the text of a JSON array into the texts of its elements, which must be objects, by their brackets: what is in
-/// them is for a decoder to judge.
+/// A reader that divides the text of a JSON array into the texts of its elements, which must be objects. It only
+/// counts brackets: a decoder must check each element.
 struct JSONElements {
   private let bytes: [UInt8]
   private var index = 0
   private var isFirst = true
-  /// Whether the array has been read to its end, and nothing but white space follows.
+  /// Whether the array has been read to its end, with nothing but white space after it.
   private(set) var isAtEnd = false
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// `nil` after the last element, and before whatever is not one.
+  /// Returns the next element, or `nil` after the last and before anything that is not an object.
   mutating func next() -> ArraySlice<UInt8>? {
     if isAtEnd { return nil }
     if isFirst {

@@ -1,36 +1,36 @@
-/// A place that keeps objects by name: a bucket, a folder, a WebDAV collection.
+/// A place that stores objects by name: a bucket, a folder, a WebDAV collection.
 ///
-/// Names are relative paths of visible ASCII (`v1/heart_rate/2024/06/15/data.jsonl`), without an empty part, `.` or `..`.
-/// Whatever an object is in (a prefix, a folder) is made by ``put(_:at:contentType:if:)`` where it is missing.
+/// Names are relative paths of visible ASCII (`v1/heart_rate/2024/06/15/data.jsonl`), without an empty part, `.` or
+/// `..`. ``put(_:at:contentType:if:)`` creates missing parent folders.
 ///
-/// A write is whole or not at all: a reader sees the bytes before it or those after it. Two writers of one name cannot
-/// overwrite each other unseen, since each says what it expects to be there (``PutCondition``).
+/// Writes are atomic: a reader sees the bytes before or after a write. Two writers of one name cannot overwrite each
+/// other unnoticed, because each states what it expects to be there (``PutCondition``).
 ///
-/// All methods throw ``DeliveryError`` where the place does not do what is asked, and what else is said of them.
+/// All methods throw ``DeliveryError`` if the place fails, and other errors as documented.
 protocol ObjectStore: Sendable {
-  /// How many objects may be read and written at once.
+  /// Returns the maximum number of objects to read and write at once.
   func concurrentWrites() async throws -> Int
 
-  /// What is there under this name; `nil` where nothing is.
+  /// Returns the object with this name, or `nil` if there is none.
   ///
-  /// - Parameter limit: in bytes.
-  /// - Throws: ``DeliveryError/refused(reason:)`` of an object that is larger, which is not read to its end.
+  /// - Parameter limit: the maximum size in bytes.
+  /// - Throws: ``DeliveryError/refused(reason:)`` if the object is larger; it is not read to its end.
   func get(_ name: String, limit: Int) async throws -> StoredObject?
 
   /// The same of an object that was read before: what may not be read now is not taken for gone.
   func getKnown(_ name: String, limit: Int) async throws -> StoredObject?
 
-  /// Writes an object, and returns when every reader has it. ``synchronize(_:)`` makes sure that it stays.
+  /// Writes an object, and returns when every reader sees it. ``synchronize(_:)`` makes it durable.
   ///
-  /// - Throws: ``ObjectConflict`` where the condition does not hold; nothing is changed then.
-  ///   ``DeliveryError/refused(reason:)`` of an object that the place never takes.
+  /// - Throws: ``ObjectConflict`` if the condition is not met; nothing is changed then.
+  ///   ``DeliveryError/refused(reason:)`` if the place never accepts the object.
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws
 
-  /// Returns when the place has for good what was put under these names, also by another process and before: until then,
-  /// failing power may give back what was there before.
+  /// Returns when the objects with these names are durable, even if another process wrote them earlier. Before that,
+  /// a power failure may restore their previous content.
   func synchronize(_ names: [String]) async throws
 
-  /// Takes an object away; does nothing where there is none.
+  /// Deletes an object; does nothing if there is none.
   func delete(_ name: String) async throws
 }
 
@@ -41,37 +41,37 @@ extension ObjectStore {
 
   func getKnown(_ name: String, limit: Int) async throws -> StoredObject? { try await get(name, limit: limit) }
 
-  /// Of at most ``DayFiles/largestObject``.
+  /// Returns an object of at most ``DayFiles/largestObject`` bytes.
   func get(_ name: String) async throws -> StoredObject? { try await get(name, limit: DayFiles.largestObject) }
 
-  /// A server that has answered has it for good.
+  /// Does nothing: what a server has acknowledged counts as durable.
   func synchronize(_ names: [String]) async throws {}
 }
 
-/// An object and which state of it that is.
+/// The content of an object and its version.
 struct StoredObject: Hashable, Sendable {
   var bytes: [UInt8]
   var version: ObjectVersion
 }
 
-/// Names one state of an object: an ETag, or a hash of its bytes. Two states with different bytes have different versions.
+/// The identifier of an object's state, different for different bytes: an ETag or a hash of the bytes.
 struct ObjectVersion: RawRepresentable, Hashable, Sendable {
   let rawValue: String
 
   init(rawValue: String) { self.rawValue = rawValue }
 }
 
-/// What must be there for a write to happen.
+/// The condition under which a write happens.
 enum PutCondition: Hashable, Sendable {
-  /// Whatever there is.
+  /// No condition.
   case always
-  /// Nothing of this name (`If-None-Match: *`).
+  /// The object must not exist (`If-None-Match: *`).
   case absent
-  /// What ``ObjectStore/get(_:)`` has given (`If-Match`).
+  /// The object must still have the version that ``ObjectStore/get(_:)`` returned (`If-Match`).
   case unchanged(ObjectVersion)
 }
 
-/// Somebody else has written or deleted the object meanwhile.
+/// The error of a conditional write: another writer has written or deleted the object in the meantime.
 struct ObjectConflict: Error, Hashable, Sendable {
   let name: String
 }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Finds out whether a place takes, gives back, protects and deletes objects.
+/// A check that a place stores, returns, protects and deletes objects.
 enum ObjectStoreProbe {
-  /// Writes an object of a name that nobody else has, tries to overwrite it as ``ObjectStore`` forbids, and deletes it.
+  /// Writes an object with a unique name, tries to overwrite it as ``ObjectStore`` forbids, and deletes it.
   ///
   /// - Parameters:
   ///   - prefix: empty, or a path with a `/` at its end.
-  ///   - needsConditions: whether a place is refused that overwrites what it was told not to.
-  /// - Throws: ``DeliveryError``, whose reason says what is wrong.
+  ///   - needsConditions: whether to refuse a place that ignores the conditions of writes.
+  /// - Throws: ``DeliveryError``, whose reason explains the problem.
   static func run(_ store: some ObjectStore, prefix: String, needsConditions: Bool) async throws {
     let name = "\(prefix).hpeer-probe-\(UUID().uuidString.lowercased())"
     let (first, second) = (Array("hpeer".utf8), Array("hpeer was here".utf8))
@@ -52,7 +52,7 @@ enum ObjectStoreProbe {
     do {
       try await store.put(bytes, at: name, contentType: "text/plain", if: condition)
     } catch is ObjectConflict {
-      // No other writer has the name: a proxy has sent the request twice, and this is the second answer.
+      // Only this writer has the name: a proxy has sent the request twice, and this is the second answer.
       if try await store.get(name)?.bytes == bytes { return }
       throw DeliveryError.unusable(reason: "it refuses a write whose condition holds (\(name))")
     }

@@ -4,11 +4,11 @@ import Glibc
 import HealthModel
 import OperatingSystem
 
-/// The key of the last delivery that a place of objects has confirmed, in an object there and in a file here.
+/// A marker with the key of the last confirmed delivery, in an object at the place and in a local file.
 ///
-/// A place whose object is missing or names another delivery is empty, another one, or an older copy of itself: what it was
-/// given since is not there. The object is small and has one name, so that the cost of comparing does not grow with the
-/// history.
+/// If the object is missing or names another delivery, the place is empty, a different place, or an older copy of
+/// itself, and lacks recent deliveries. The object is small and has a fixed name, so that the comparison doesn't cost
+/// more as the history grows.
 ///
 ///     {"delivery":"3e7a…-1f","record":"3e7a…"}
 struct PlaceWitness: Sendable {
@@ -19,10 +19,10 @@ struct PlaceWitness: Sendable {
     var record: String
   }
 
-  /// The content of the file: the confirmed delivery, and those attempted since.
+  /// The content of the local file: the confirmed delivery, and those attempted since.
   private struct Memory: Codable {
     var confirmed: String?
-    /// Oldest first.
+    /// The keys, oldest first.
     var attempted: [String] = []
 
     func contains(_ object: Object) -> Bool {
@@ -30,7 +30,7 @@ struct PlaceWitness: Sendable {
     }
   }
 
-  /// How many deliveries may have been attempted since one was confirmed.
+  /// The maximum number of attempted deliveries that are remembered since the last confirmed one.
   private static let mostAttempts = 16
 
   private let store: any ObjectStore
@@ -38,22 +38,24 @@ struct PlaceWitness: Sendable {
   private let record: String
   private let path: String
 
+  /// Creates a marker without reading it.
+  ///
   /// - Parameters:
-  ///   - folder: what the object is in, without a slash at its end.
+  ///   - folder: the folder of the object, without a slash at its end.
   ///   - record: the identifier of the store that is delivered.
   init(in store: any ObjectStore, folder: String, record: UUID, stateFolder: String) {
     self.store = store
     self.record = record.uuidString.lowercased()
-    // Two destinations of one record may share a folder.
+    // Two destinations of one record may share a folder, so the name contains a hash of the destination.
     let destination = URL(filePath: stateFolder).deletingLastPathComponent().lastPathComponent
     let hash = SHA256.hash(data: Data(destination.utf8)).prefix(2).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
     name = "\(folder)/_hpeer-\(self.record.prefix(8))-\(hash.joined()).json"
     path = "\(stateFolder)/witness.json"
   }
 
-  /// Compares the object with the file. A place that never kept the object cannot tell.
+  /// Compares the object with the local file. Returns ``PlaceExamination/intact`` if no delivery has been confirmed.
   ///
-  /// - Throws: ``DeliveryError`` where the place cannot be read.
+  /// - Throws: ``DeliveryError`` if the place cannot be read.
   func examine() async throws -> PlaceExamination {
     let memory = await read()
     if memory.confirmed == nil { return .intact }
@@ -69,10 +71,11 @@ struct PlaceWitness: Sendable {
     return found.record == record && memory.contains(found)
   }
 
-  /// Leaves word of a delivery at the place, then here. A place that shows another object than it was given is not asked again,
-  /// and one that has lost it is left as it is, for ``examine()`` to find.
+  /// Writes the key of a delivery to the place, then to the local file. Does nothing if the place has lost the
+  /// object, which ``examine()`` will report. If the first object doesn't read back equal, the place is not examined
+  /// in future.
   ///
-  /// - Throws: ``DeliveryError``, `SystemError`. Whichever of both keys the place has then, it is taken for intact.
+  /// - Throws: ``DeliveryError``, `SystemError`. Either of the two keys counts as intact afterwards.
   func confirm(_ key: DeliveryKey) async throws {
     var memory = await read()
     if memory.confirmed == key.description { return }
@@ -91,7 +94,7 @@ struct PlaceWitness: Sendable {
     try await write(Memory(confirmed: key.description))
   }
 
-  /// Expects nothing of the place until the next delivery. Throws `SystemError`.
+  /// Deletes the local file, so that nothing is expected of the place until the next delivery. Throws `SystemError`.
   func forget() async throws {
     try await onThread { [path] _ throws(SystemError) in
       guard unlink(path) == 0 || errno == ENOENT else { throw SystemError("delete", path) }

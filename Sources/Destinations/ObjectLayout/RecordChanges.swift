@@ -1,15 +1,15 @@
 import Foundation
 import HealthModel
 
-/// What changes in one file, as records of its format.
+/// The changes of one file, encoded as records of its format.
 struct RecordChanges: Sendable {
-  /// Of a record, in bytes: for longer ones no room is made beforehand.
+  /// The record length in bytes up to which memory is reserved in advance.
   private static let longestUsual = 2_048
 
   private struct Head {
     var uuid: UUID
     var start: Timestamp
-    /// The offsets of its bytes in ``file``.
+    /// The range of the record's bytes in ``file``.
     var range: Range<Int>
   }
 
@@ -17,13 +17,13 @@ struct RecordChanges: Sendable {
     case sample(Int), tombstone(Int)
   }
 
-  /// A file that has these records and no others; what is between two of them is there once.
+  /// The bytes of a file that consists of exactly these records.
   let file: [UInt8]
   private var heads: [Head] = []
-  /// Of deleted samples that leave no record.
+  /// The UUIDs of deleted samples, in a format that has no records of deletions.
   private var removed: [UUID] = []
 
-  /// Throws `DecodingError` where the store is damaged, `EncodingError` of what is no tombstone.
+  /// Encodes the changes. Throws `DecodingError` if the store is damaged, or `EncodingError`.
   init(_ changes: DayFileChanges, _ coder: RecordCoder) throws {
     let format = coder.format
     let rows = Self.rows(of: changes)
@@ -44,7 +44,7 @@ struct RecordChanges: Sendable {
       }
       heads.append(Head(uuid: uuid, start: start, range: first..<writer.bytes.count))
       if heads.count == 1 {
-        // Most are as long as the first, or a little longer.
+        // Most records are as long as the first, or slightly longer.
         let size = min(writer.bytes.count + writer.bytes.count / 16, Self.longestUsual)
         writer.bytes.reserveCapacity(size * rows.count)
       }
@@ -53,7 +53,7 @@ struct RecordChanges: Sendable {
     file = heads.isEmpty ? Array(format.emptyFile.utf8) : writer.bytes
   }
 
-  /// In the order of a file. Of several with one UUID the last counts: a sample comes after all tombstones.
+  /// Returns the changes in the order of a file. The last change of a UUID wins, and samples win over tombstones.
   private static func rows(of changes: DayFileChanges) -> [(start: Timestamp, uuid: UUID, row: Row)] {
     var rows: [(start: Timestamp, uuid: UUID, row: Row)] = []
     rows.reserveCapacity(changes.samples.count + changes.tombstones.count)
@@ -67,13 +67,15 @@ struct RecordChanges: Sendable {
     return rows.sorted { DayFile.precedes(($0.start, $0.uuid), ($1.start, $1.uuid)) }
   }
 
-  /// How many records there are.
+  /// The number of records.
   var count: Int { heads.count }
 
   private var records: [DayFile.Record] {
     heads.map { DayFile.Record(uuid: $0.uuid, start: $0.start, bytes: file[$0.range]) }
   }
 
+  /// Merges the records into a file.
+  ///
   /// - Returns: whether that changes anything.
   func apply(to file: inout DayFile) -> Bool {
     var hasChanged = false

@@ -3,10 +3,10 @@ import HealthAnalysis
 import HealthFormats
 import HealthModel
 
-/// What records have in common but for their values, as indices of a batch's ``CodedChanges``.
+/// The properties that records with the same template share, as indices into a batch's ``CodedChanges``.
 struct RecordShape: Hashable, Sendable {
   let type: UInt32
-  /// `nil` of a deleted sample.
+  /// The kind of payload; `nil` for a deleted sample.
   let kind: UInt32?
   let source: UInt32?
   let unit: UInt32?
@@ -16,11 +16,11 @@ struct RecordShape: Hashable, Sendable {
   init(_ row: CodedTombstone) { (type, kind, source, unit) = (row.type, nil, row.source, nil) }
 }
 
-/// Makes the records of HealthPush's files of a batch of samples and tombstones as they are stored.
+/// An encoder for the records of HealthPush's files, from a batch in the encoding of the store.
 ///
-/// A record has HealthPush's members, and in JSON one more, `hpeer`, with the line of the change feed that it was made of
-/// (`{"added":SAMPLE}` or `{"deleted":TOMBSTONE}`): HealthPush passes over it, and whoever knows it has all of the sample.
-/// The value of what is no quantity is its duration in seconds, as HealthPush has it of sleep.
+/// A record has HealthPush's members, and in JSON also `hpeer` with the change feed's line
+/// (`{"added":SAMPLE}` or `{"deleted":TOMBSTONE}`). HealthPush ignores that member; it contains the whole sample.
+/// The value of a sample that is no quantity is its duration in seconds, as HealthPush does for sleep.
 final class RecordCoder: Sendable {
   private let changes: CodedChanges
   private let options: DayFiles.Options
@@ -31,7 +31,7 @@ final class RecordCoder: Sendable {
   private let deletedMetrics: [HealthPushMetric]
   private let tombstones = JSONEncoder()
 
-  /// Throws `DecodingError` where the store is damaged.
+  /// Creates an encoder. Throws `DecodingError` if the store is damaged.
   init(_ changes: CodedChanges, _ options: DayFiles.Options, zone: ZoneRules) throws {
     (self.changes, self.options, self.zone) = (changes, options, zone)
     printer = try SamplePrinter(changes)
@@ -45,12 +45,12 @@ final class RecordCoder: Sendable {
 
   // MARK: Places
 
-  /// The day's file that a sample is in.
+  /// Returns the file that a sample is in.
   func place(of row: CodedSample) -> DayFiles.Place {
     DayFiles.Place(key: metric(of: row).key, day: day(of: row.start))
   }
 
-  /// The day's file that a deleted sample was in.
+  /// Returns the file that a deleted sample was in.
   func place(of row: CodedTombstone) -> DayFiles.Place {
     DayFiles.Place(key: deletedMetrics[Int(row.type)].key, day: day(of: row.start))
   }
@@ -61,10 +61,10 @@ final class RecordCoder: Sendable {
 
   // MARK: Records
 
-  /// Writes records of this batch.
+  /// Returns a writer for records of this batch.
   func writer() -> RecordWriter { RecordWriter(self) }
 
-  /// What records of a shape have in common.
+  /// Returns the bytes that records with these properties share.
   func template(of shape: RecordShape) -> RecordTemplate {
     var constants = RecordTemplate.Constants(
       type: changes.types[Int(shape.type)], metric: deletedMetrics[Int(shape.type)],
@@ -74,7 +74,7 @@ final class RecordCoder: Sendable {
       constants.metric = metrics[Int(shape.type)][Int(kind)]
       constants.source = changes.sources[Int(source)]
       constants.unit = forms[Int(kind)] == .quantity ? converted(0, constants.metric, shape.unit).unit : "s"
-      // Samples of this source are numbers of hours or days.
+      // Samples of this source are hourly or daily statistics.
       if constants.source == DeliveryShape.source {
         constants.aggregation = constants.metric.kind == "cumulative" ? "sum" : "mean"
       }
@@ -88,7 +88,7 @@ final class RecordCoder: Sendable {
     }
   }
 
-  /// Of a quantity in the unit that its metric has; of any other sample its duration in seconds.
+  /// Returns a quantity in the unit of its metric, or the duration in seconds of any other sample.
   func value(of row: CodedSample) -> Double {
     guard forms[Int(row.kind)] == .quantity else {
       return Double(row.end.microseconds &- row.start.microseconds) / 1e6
@@ -101,22 +101,22 @@ final class RecordCoder: Sendable {
     metric.value(value, unit.map { changes.units[Int($0)] } ?? "", isCompatible: options.isCompatible)
   }
 
-  /// `nil` of what is no category, or one without a whole number.
+  /// Returns the value of a category sample, or `nil` for other samples and for a value that is no whole number.
   func category(of row: CodedSample) -> Int64? {
     forms[Int(row.kind)] == .category ? row.number.flatMap(Int64.init(exactly:)) : nil
   }
 
-  /// What clocks at home showed: seconds east of UTC.
+  /// Returns the UTC offset of the home time zone at an instant, in seconds east of UTC.
   func offset(at instant: Timestamp) -> Int { zone.offset(at: instant.seconds) }
 
-  /// Appends the line of the change feed. Throws `DecodingError` where the store is damaged.
+  /// Appends a sample as a line of the change feed. Throws `DecodingError` if the store is damaged.
   func append(_ row: CodedSample, to bytes: inout [UInt8]) throws {
     bytes.append("{\"added\":")
     try printer.append(row, to: &bytes)
     bytes.append("}")
   }
 
-  /// Appends the line of the change feed. Throws `EncodingError` of what is no tombstone.
+  /// Appends a tombstone as a line of the change feed. Throws `EncodingError` if it cannot be encoded.
   func append(_ row: CodedTombstone, to bytes: inout [UInt8]) throws {
     bytes.append("{\"deleted\":")
     bytes += try tombstones.encode(changes.tombstone(row))

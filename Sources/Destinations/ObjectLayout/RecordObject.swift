@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Writes a JSON object as HealthPush's encoder does: slashes escaped; in an array indented by two, with ` : ` between name
-/// and value. Members come in the order in which they are written, which is that of their names.
+/// A JSON object writer that follows HealthPush's encoder: slashes are escaped; if indented, by two spaces, with ` :
+/// ` between name and value. Members must be written in the order of their names.
 struct RecordObject {
   private(set) var template = RecordTemplate()
   private let isPretty: Bool
-  /// How many objects and arrays are open.
+  /// The number of open objects and arrays.
   private var depth = 1
   private var isFirst = true
 
@@ -22,7 +22,7 @@ struct RecordObject {
     template.append("}".utf8)
   }
 
-  /// The name of a member, whose value comes next.
+  /// Writes the name of a member, whose value must follow.
   mutating func name(_ name: String) {
     if !isFirst { template.append(",".utf8) }
     isFirst = false
@@ -42,7 +42,9 @@ struct RecordObject {
     template.append((flag ? "true" : "false").utf8)
   }
 
-  /// - Parameter variable: whose value is written without quotation marks.
+  /// Writes a member with a variable value.
+  ///
+  /// - Parameter variable: written without quotation marks.
   mutating func member(_ name: String, _ variable: RecordTemplate.Variable) {
     self.name(name)
     template.append(variable)

@@ -1,9 +1,9 @@
 import HealthFormats
 import HealthModel
 
-/// The bytes that records of one shape have in common, and where between them is what differs.
+/// The bytes that records of one shape share, with the positions of the values that differ.
 struct RecordTemplate: Sendable {
-  /// What differs from sample to sample.
+  /// A value that differs from sample to sample.
   enum Variable: Sendable {
     case categoryValue, deletedAt, endDate
     /// The line of the change feed.
@@ -11,13 +11,13 @@ struct RecordTemplate: Sendable {
     case startDate, tzOffset, uuid, value
   }
 
-  /// What records of one shape have in common.
+  /// The values that records of one shape share.
   struct Constants: Sendable {
     var type: SampleType
     var metric: HealthPushMetric
     var source: Source
     var unit: String
-    /// How the value comes of what was measured.
+    /// The derivation of the value: `raw`, `sum` or `mean`.
     var aggregation: String
     var isDeleted: Bool
   }
@@ -25,7 +25,7 @@ struct RecordTemplate: Sendable {
   private var bytes: [UInt8] = []
   private var variables: [(variable: Variable, offset: Int)] = []
 
-  /// Calls a function with everything in its order: bytes, and the variable that comes after them; none after the last.
+  /// Calls a function with each run of constant bytes and the variable after it, or `nil` at the end.
   func forEach(_ body: (UnsafeBufferPointer<UInt8>, Variable?) throws -> Void) rethrows {
     try bytes.withUnsafeBufferPointer { bytes in
       var start = 0
@@ -43,7 +43,9 @@ struct RecordTemplate: Sendable {
 
   // MARK: Formats
 
-  /// - Parameter hasChange: whether the member `hpeer` is among the others.
+  /// Returns the template of a JSON record.
+  ///
+  /// - Parameter hasChange: whether the record has the member `hpeer`.
   static func object(_ constants: Constants, isPretty: Bool, hasChange: Bool) -> RecordTemplate {
     var object = RecordObject(isPretty: isPretty)
     object.begin()
@@ -74,7 +76,7 @@ struct RecordTemplate: Sendable {
     return object.template
   }
 
-  /// In the order of ``DayFileFormat/header``.
+  /// Returns the template of a CSV row, with the columns of ``DayFileFormat/header``.
   static func row(_ constants: Constants) -> RecordTemplate {
     var row = RecordTemplate()
     for variable: Variable in [.uuid, .startDate, .endDate, .tzOffset, .value] {

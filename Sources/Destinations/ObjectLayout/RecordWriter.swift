@@ -1,9 +1,9 @@
 import Foundation
 import HealthModel
 
-/// Writes the records of a batch one after the other.
+/// A writer that appends the records of a batch to a byte array.
 struct RecordWriter {
-  /// What was written, and whatever else is put between.
+  /// The records written so far, and any separators that the caller appends.
   var bytes: [UInt8] = []
   private let coder: RecordCoder
   private var templates: [RecordShape: RecordTemplate] = [:]
@@ -11,7 +11,7 @@ struct RecordWriter {
 
   init(_ coder: RecordCoder) { self.coder = coder }
 
-  /// Throws `DecodingError` where the store is damaged.
+  /// Writes the record of a sample. Throws `DecodingError` if the store is damaged.
   mutating func write(_ row: CodedSample) throws {
     let values = Values(
       uuid: row.uuid, start: row.start, end: row.end, category: coder.category(of: row), value: coder.value(of: row))
@@ -19,7 +19,7 @@ struct RecordWriter {
     try write(values, in: RecordShape(row)) { try coder.append(row, to: &$0) }
   }
 
-  /// Throws `EncodingError` of what is no tombstone.
+  /// Writes the record of a deletion. Throws `EncodingError` if the tombstone cannot be encoded.
   mutating func write(_ row: CodedTombstone) throws {
     let values = Values(
       uuid: row.uuid, start: row.start, end: row.end ?? row.start, deleted: row.deleted, category: nil, value: 0)
@@ -36,6 +36,8 @@ struct RecordWriter {
     var value: Double
   }
 
+  /// Writes a record.
+  ///
   /// - Parameter change: appends the line of the change feed.
   private mutating func write(
     _ values: Values, in shape: RecordShape, _ change: (inout [UInt8]) throws -> Void
@@ -56,7 +58,7 @@ struct RecordWriter {
     }
   }
 
-  /// Of one file most records have the shape of the one before.
+  /// Returns the template of a shape. The latest is cached, because most records have the shape of their predecessor.
   private mutating func template(of shape: RecordShape) -> RecordTemplate {
     if let latest, latest.shape == shape { return latest.template }
     let template = templates[shape] ?? coder.template(of: shape)
@@ -71,7 +73,7 @@ struct RecordWriter {
     if let category { category.append(to: &bytes) } else { bytes.append("null") }
   }
 
-  /// `+02:00`: what clocks at home showed then.
+  /// Appends the UTC offset of the home time zone: `+02:00`.
   ///
   /// - Parameter offset: seconds east of UTC.
   private mutating func append(offset: Int) {
@@ -82,7 +84,7 @@ struct RecordWriter {
     bytes.append(twoDigits: minutes % 60)
   }
 
-  /// JSON has no number for what is not finite.
+  /// Appends a number, or `null` (JSON) or nothing (CSV) if it is not finite.
   private mutating func append(value: Double) {
     switch coder.format {
     case .csv: if value.isFinite { bytes.append(contentsOf: value.description.utf8) }
@@ -92,9 +94,9 @@ struct RecordWriter {
 }
 
 extension Timestamp {
-  /// Appends `2024-06-15T10:30:00.000Z`: always with milliseconds, which HealthPush wants.
+  /// Appends `2024-06-15T10:30:00.000Z`, always with milliseconds, which HealthPush requires.
   func appendMilliseconds(to bytes: inout [UInt8]) {
-    // The second before the first microsecond of all is no instant.
+    // Below this limit, the start of the second would be before the earliest timestamp.
     let instant = max(self, Timestamp(microseconds: .min + 1_000_000))
     let second = Timestamp(seconds: instant.seconds)
     second.append(to: &bytes)

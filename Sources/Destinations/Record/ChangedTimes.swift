@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// Of which times of which types a batch says something new: the whole lengths of its samples, added and deleted.
+/// The time ranges of each type that a batch changes: the whole durations of its added and deleted samples.
 ///
 /// ```swift
 /// func days(of batch: DeliveryBatch, in zone: ZoneRules) -> [ClosedRange<Int>] {
@@ -9,22 +9,22 @@ import HealthModel
 /// }
 /// ```
 ///
-/// What numbers are there now says ``RecordReader``. Of a batch that starts over this is only what is in the batch: the rest of
-/// the record has changed, too.
+/// ``RecordReader`` returns the current numbers. If a batch starts over, this covers only the batch, although the
+/// rest of the record has changed, too.
 public struct ChangedTimes: Sendable {
-  /// A tombstone that does not say where its sample ended may be of one as long as the longest day.
+  /// The assumed length of a deleted sample if its tombstone has no end: the longest possible day, in microseconds.
   private static let longest: Int64 = 25 * 3_600_000_000
-  /// A copy of a sample may have taken the place of one that starts within a second before or after it.
+  /// The margin in microseconds for a copy that replaces a sample with a slightly different start.
   private static let drift: Int64 = 1_000_000
-  /// A value of heart rate holds for so long after its end: see docs/reference/statistics.md.
+  /// The time for which a heart rate value counts after its end, in microseconds: see docs/reference/statistics.md.
   private static let lasting: Int64 = 300_000_000
 
-  /// In order of time, none overlapping another; none is empty.
+  /// The changed ranges of each type, sorted by time, not empty, without overlaps.
   private var ranges: [SampleType: [Range<Timestamp>]] = [:]
 
-  /// Looks at each change of the batch once; no sample is decoded.
+  /// Collects the ranges without decoding samples.
   ///
-  /// - Parameter hasAnswers: whether a reading of an app also changes the numbers of HealthKit's type that it is of.
+  /// - Parameter hasAnswers: whether an app's reading also counts as a change of the HealthKit type that it measures.
   public init(_ batch: DeliveryBatch, hasAnswers: Bool = true) {
     let changes = batch.changes
     for sample in changes.samples {
@@ -40,13 +40,13 @@ public struct ChangedTimes: Sendable {
     for (type, found) in ranges { ranges[type] = Self.union(found) }
   }
 
-  /// Those of which something has changed.
+  /// The types of which something has changed.
   public var types: Set<SampleType> { Set(ranges.keys) }
 
-  /// In order of time, none overlapping another; empty of a type of which nothing has changed.
+  /// Returns the changed ranges of a type, sorted by time, without overlaps; empty if it hasn't changed.
   public func ranges(of type: SampleType) -> [Range<Timestamp>] { ranges[type] ?? [] }
 
-  /// The days that they touch, in days since 1970-01-01, in order: those that follow one another as one range.
+  /// Returns the days that the ranges overlap, in days since 1970-01-01, sorted. Consecutive days form one range.
   public func days(of type: SampleType, in zone: ZoneRules) -> [ClosedRange<Int>] {
     ranges(of: type).reduce(into: []) { days, range in
       let last = Timestamp(microseconds: range.upperBound.microseconds - 1)
@@ -77,7 +77,7 @@ public struct ChangedTimes: Sendable {
 }
 
 extension Timestamp {
-  /// The first or last instant where there is none so far away.
+  /// Returns the timestamp moved by some microseconds, limited to the first or last possible timestamp.
   func advanced(by microseconds: Int64) -> Timestamp {
     let (sum, isTooFar) = self.microseconds.addingReportingOverflow(microseconds)
     return Timestamp(microseconds: isTooFar ? (microseconds < 0 ? .min : .max) : sum)

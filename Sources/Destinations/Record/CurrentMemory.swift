@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// The last delivery of current values to a place and the day of their totals, kept in a file.
+/// The saved state of current values at a place: the last delivery, and the day of the totals.
 ///
 ///     delivery 3e7a…-1f
 ///     attempted 3e7a…-20
@@ -12,15 +12,15 @@ struct CurrentMemory: Hashable, Sendable {
 
   /// The key of the delivery.
   var delivery: String
-  /// That of one that the place may have, since hpeer ended before it was noted.
+  /// The key of a later delivery that the place may have, if hpeer ended before its success was saved.
   var attempted: String?
-  /// Since 1970-01-01, in the home zone: that of which all types are.
+  /// The day of all totals, in days since 1970-01-01 in the home time zone.
   var day: Int
 
-  /// The keys that the place may have.
+  /// The keys of deliveries that the place may have.
   var deliveries: Set<String> { Set([delivery, attempted].compactMap(\.self)) }
 
-  /// `nil` where nothing was delivered yet, as far as is known.
+  /// Reads the state, or returns `nil` if no delivery is known.
   static func read(in stateFolder: String) async -> CurrentMemory? {
     await onThread { _ in
       let path = path(stateFolder)
@@ -39,7 +39,7 @@ struct CurrentMemory: Hashable, Sendable {
     }
   }
 
-  /// Replaces the file. Throws `SystemError`.
+  /// Writes the state to the file. Throws `SystemError`.
   func write(in stateFolder: String) async throws {
     let attempted = attempted.map { "attempted \($0)\n" } ?? ""
     let bytes = Array("delivery \(delivery)\n\(attempted)day \(day)\n".utf8)
@@ -53,15 +53,15 @@ struct CurrentMemory: Hashable, Sendable {
 }
 
 extension RecordReader {
-  /// Which day is today, in days since 1970-01-01.
+  /// The current day in the home time zone, in days since 1970-01-01.
   var today: Int { zone.dayNumber(at: Timestamp.now.seconds) }
 }
 
-/// What is said of a place at which another record keeps its values under the same name.
+/// The error text for a place where another record has its values under the same name.
 enum ForeignRecord {
-  /// The part of a sentence.
+  /// Returns the reason as part of a sentence.
   ///
-  /// - Parameter place: where they are: `below hpeer/me`.
+  /// - Parameter place: the location of the values: `below hpeer/me`.
   static func reason(_ place: String) -> String {
     "another health record keeps its values \(place): set person to another name, so that the two do not mix"
   }

@@ -1,31 +1,31 @@
 import HealthModel
 
-/// What a record says of one type now: a day's total of what adds up, the last night of sleep, else the newest sample.
+/// The current value of a type: a daily total if it adds up, the last night for sleep, otherwise the newest sample.
 public struct CurrentValue: Hashable, Sendable {
   /// A number or a text.
   public enum Content: Hashable, Sendable {
-    /// Finite.
+    /// A finite number.
     case number(Double)
-    /// What a category or a workout is called.
+    /// The name of a category value or a workout activity.
     case text(String)
   }
 
-  /// What it is of.
+  /// The type of the value.
   public var type: SampleType
-  /// What is shown of it.
+  /// The value to show.
   public var content: Content
-  /// HealthKit's, in which a percentage is from 0 to 1; `nil` where there is none.
+  /// The unit in HealthKit's notation, in which a percentage is from 0 to 1; `nil` for texts.
   public var unit: String?
-  /// When what it says began.
+  /// The start of the sample, day or night.
   public var start: Timestamp
-  /// Not included where it is a day's.
+  /// The end of the sample, day or night; the end of a day is not included.
   public var end: Timestamp
-  /// The name of the source that counts most; `nil` where none does, or names are not told.
+  /// The name of the source that contributes most; `nil` if there is none or names are withheld.
   public var source: String?
-  /// Parts of it, such as hours of sleep by stage.
+  /// Additional numbers by name, such as hours of sleep by stage.
   public var details: [String: Double] = [:]
 
-  /// ``content``, where it is a number.
+  /// The number in ``content``, or `nil` for a text.
   public var number: Double? {
     if case .number(let number) = content { return number }
     return nil

@@ -2,22 +2,24 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What a destination may ask of the record: as it is now, within what it was selected to have.
+/// The read access of a destination to the current record, limited to what the destination may receive.
 public struct RecordReader: Sendable {
   let store: HealthStore
-  /// What this destination may have.
+  /// The selection of samples that this destination may receive.
   public let filter: SampleFilter
-  /// Whose days count.
+  /// The time zone that determines the days.
   public let zone: ZoneRules
-  /// Whether the names of sources may be told.
+  /// Whether the names of sources may be sent.
   public let sendsNames: Bool
-  /// The units that the person wants numbers in; of types that are not among them, the usual ones.
+  /// The units that the person chose, by type; other types use their usual units.
   public let units: [SampleType: String]
 
+  /// Creates a reader.
+  ///
   /// - Parameters:
-  ///   - zone: the person's home zone.
-  ///   - sendsNames: whether the names of sources may be told.
-  ///   - units: as HealthKit writes them, each of what its type measures.
+  ///   - zone: the person's home time zone.
+  ///   - sendsNames: whether the names of sources may be sent.
+  ///   - units: units in HealthKit's notation, each compatible with its type.
   public init(
     _ store: HealthStore, filter: SampleFilter, zone: ZoneRules, sendsNames: Bool = true,
     units: [SampleType: String] = [:]
@@ -29,15 +31,15 @@ public struct RecordReader: Sendable {
     self.sendsNames = sendsNames
   }
 
-  /// A sample as it may be told: without names where these are not to travel.
+  /// Returns a sample as it may be sent: without names if names are withheld.
   func told(_ sample: Sample) -> Sample { sendsNames ? sample : NameRedaction.applied(to: sample) }
 
-  /// The numbers of a type in time, in the days of ``zone``; without values where the type is not selected.
+  /// Returns the statistics of a type, in days of ``zone``; without values if the type is not selected.
   ///
   /// - Parameters:
   ///   - end: not included.
-  ///   - readings: which readings of apps count, of types that are selected.
-  /// - Throws: `StatisticsError` of a type without numbers, `StoreError`.
+  ///   - readings: the app readings that count, among the selected types.
+  /// - Throws: `StatisticsError` if the type has no numbers, `StoreError`.
   public func statistics(
     of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?, now: Timestamp = .now,
     readings: ReadingRule = .all
@@ -51,9 +53,9 @@ public struct RecordReader: Sendable {
   }
 }
 
-/// What belongs to a sample and may have come in another batch.
+/// Access to related samples, which may have been delivered in another batch.
 extension RecordReader {
-  /// The members of a correlation that are there and may be had; of other samples, none.
+  /// Returns the members of a correlation that exist and are selected; none for other samples.
   func members(of sample: Sample) async throws(StoreError) -> [Sample] {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
@@ -64,10 +66,10 @@ extension RecordReader {
     return members
   }
 
-  /// The parts of a workout's route in their order, as far as they may be had.
+  /// Returns the selected parts of a workout's route in their order.
   func routes(of workout: Sample) async throws(StoreError) -> [Sample] {
     guard filter.passes(.workoutRoute) else { return [] }
-    // A watch that looks for satellites begins a route before its workout, or after it.
+    // The route may start before its workout, while the watch searches for satellites, or end later.
     let margin: Int64 = 3_600_000_000
     let start = Timestamp(microseconds: workout.start.microseconds.subtractingReportingOverflow(margin).partialValue)
     let end = Timestamp(microseconds: workout.end.microseconds.addingReportingOverflow(margin).partialValue)
@@ -80,7 +82,7 @@ extension RecordReader {
     return routes
   }
 
-  /// One sample; `nil` where it is not there, or not for this destination.
+  /// Returns a sample, or `nil` if it doesn't exist or is not selected.
   func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     guard filter.passes(reference), let sample = try await store.samples.sample(reference), filter.passes(sample) else {
       return nil
@@ -90,19 +92,19 @@ extension RecordReader {
 }
 
 extension RecordReader {
-  /// How many of the newest samples are looked at for one that says a number.
+  /// The number of newest samples that are searched for a usable value.
   private static let newest = 20
 
-  /// The types of which there are samples or readings of apps, within what was selected. Throws `StoreError`.
+  /// Returns the types that have selected samples or app readings. Throws `StoreError`.
   public func types() async throws(StoreError) -> [SampleType] {
     let held = try await store.samples.typeCounts(filter).filter { $0.samples > 0 }.map(\.type)
     let answered = AppReadings.answered(by: held).subtracting(held).filter(filter.passes)
     return held + answered.sorted { $0.rawValue < $1.rawValue }
   }
 
-  /// What the record says of a type now; `nil` where it has no sample of it that says anything.
+  /// Returns the current value of a type, or `nil` if it has no sample with a value.
   ///
-  /// A total is that of the day of `now`, and 0 where that day has none yet.
+  /// A total is that of the day of `now`, and 0 if that day has none yet.
   public func currentValue(of type: SampleType, now: Timestamp = .now) async throws -> CurrentValue? {
     guard filter.passes(type) else { return nil }
     if type == SleepQuery.type { return try await lastNight(now: now) }
@@ -112,7 +114,7 @@ extension RecordReader {
     return try await latest(of: type)
   }
 
-  /// The sum of one day; 0 of a day without samples, and `nil` of a type without samples.
+  /// Returns the sum of one day: 0 for a day without samples, `nil` for a type without samples.
   ///
   /// - Parameter day: days since 1970-01-01.
   public func total(of type: SampleType, on day: Int, now: Timestamp = .now) async throws -> CurrentValue? {
@@ -129,7 +131,7 @@ extension RecordReader {
       source: sendsNames ? source?.name : nil)
   }
 
-  /// The newest sample that says something, in the unit that its type is compared in, or a reading of an app that is newer.
+  /// Returns the newest sample with a value, in the canonical unit of its type, or a newer app reading.
   public func latest(of type: SampleType) async throws(StoreError) -> CurrentValue? {
     let samples = try await store.samples.page(
       of: type, in: filter.range, from: filter.sources, limit: Self.newest)
@@ -179,7 +181,7 @@ extension RecordReader {
 
   // MARK: Sleep
 
-  /// The newest night up to the day of `now`, in hours asleep.
+  /// Returns the newest night up to the day of `now`, in hours asleep.
   public func lastNight(now: Timestamp = .now) async throws -> CurrentValue? {
     let today = zone.dayNumber(at: now.seconds)
     let end = Timestamp(seconds: zone.start(ofDay: today + 1))
@@ -190,7 +192,7 @@ extension RecordReader {
       last = max(last ?? end, end)
     }
     guard let last else { return nil }
-    // Mostly the last one; all that there are are read where it is not.
+    // The last two weeks are usually enough; otherwise all nights are read.
     var night: Night?
     for first in [zone.dayNumber(at: last.seconds) - 14, nil] where night == nil {
       night = try await nights(from: first, upTo: today).last { $0.main.asleep != nil }
@@ -213,10 +215,10 @@ extension RecordReader {
     (.asleepUnspecified, "unspecified"),
   ]
 
-  /// Nights by the day on which they ended, within what was selected, in order.
+  /// Returns the selected nights by the day on which they ended, in order.
   ///
   /// - Parameters:
-  ///   - firstDay: days since 1970-01-01; `nil` for the first of all.
+  ///   - firstDay: days since 1970-01-01; `nil` for the earliest.
   ///   - lastDay: included.
   public func nights(from firstDay: Int? = nil, upTo lastDay: Int) async throws -> [Night] {
     guard filter.passes(SleepQuery.type) else { return [] }
@@ -226,7 +228,7 @@ extension RecordReader {
     return try await query.run(on: store).filter { filter.passes(start: $0.main.start) }
   }
 
-  /// Workouts that start in a time, each once, within what was selected.
+  /// Returns the selected workouts that start in a range, without duplicates.
   public func workouts(in range: Range<Timestamp>) async throws -> [WorkoutSummary] {
     guard filter.passes(.workout) else { return [] }
     var query = WorkoutQuery()

@@ -1,11 +1,11 @@
 import Foundation
 import HealthModel
 
-/// Who asks S3. Never printed.
+/// The credentials for S3. Their description never contains the secret.
 struct AWSCredentials: Hashable, Sendable {
   var accessKey: String
   var secretKey: String
-  /// Of credentials that are valid for some hours.
+  /// The session token of temporary credentials, which are valid for some hours.
   var sessionToken: String?
 }
 
@@ -14,7 +14,7 @@ extension AWSCredentials: CustomStringConvertible, CustomDebugStringConvertible 
   var debugDescription: String { description }
 }
 
-/// Where credentials come from: the settings, the environment, or a profile of `~/.aws/credentials`, in that order.
+/// A source of credentials: the settings, the environment, or a profile of `~/.aws/credentials`, in that order.
 struct AWSCredentialSource: Sendable {
   static let fields = [
     SettingField(
@@ -36,7 +36,7 @@ struct AWSCredentialSource: Sendable {
     (self.settings, self.secrets, self.environment) = (settings, secrets, environment)
   }
 
-  /// Throws ``SettingsError`` where settings have half of what belongs together.
+  /// Checks that the settings have both keys or neither. Throws ``SettingsError``.
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     switch (settings.has("access-key"), settings.has("secret-key")) {
     case (true, false):
@@ -47,9 +47,9 @@ struct AWSCredentialSource: Sendable {
     }
   }
 
-  /// As they are now. Blocking.
+  /// Reads the current credentials. Blocking.
   ///
-  /// - Throws: ``SettingsError`` where there are none, or half of them.
+  /// - Throws: ``SettingsError`` if there are none or only one of the keys.
   func read() throws(SettingsError) -> AWSCredentials {
     try Self.validate(settings)
     if let accessKey = try secrets.read("access-key", of: settings),
@@ -87,7 +87,7 @@ struct AWSCredentialSource: Sendable {
     return AWSCredentials(accessKey: accessKey, secretKey: secretKey, sessionToken: values["aws_session_token"])
   }
 
-  /// The keys of `[name]`.
+  /// Returns the keys and values of the section `[name]`.
   static func section(_ name: String, of text: String) -> [String: String] {
     var values: [String: String] = [:]
     var isInSection = false

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a bucket is: its server, its region, and how it is named in a URL.
+/// The location of a bucket: its server, its region, and its form in URLs.
 struct S3Bucket: Hashable, Sendable {
   static let fields = [
     SettingField("bucket", .text, "The bucket.", required: true),
@@ -16,14 +16,17 @@ struct S3Bucket: Hashable, Sendable {
 
   let name: String
   let region: String
-  /// `https://bucket.s3.eu-central-1.amazonaws.com`, or with the bucket as its path; without a `/` at its end.
+  /// The URL of the bucket's host, without a path or a `/` at its end:
+  /// `https://bucket.s3.eu-central-1.amazonaws.com`, or only the server if the bucket is part of ``path``.
   let url: URL
-  /// As it is signed: with the port where that is not the scheme's own.
+  /// The value of the signed `Host` header, including the port unless it is the scheme's default.
   let host: String
-  /// Before the name of an object, percent-encoded; begins and ends with `/`.
+  /// The percent-encoded path before the name of an object; begins and ends with `/`.
   let path: String
 
-  /// - Throws: ``SettingsError`` of a name that no bucket may have.
+  /// Creates the location from settings.
+  ///
+  /// - Throws: ``SettingsError`` if the bucket's name, region or endpoint is invalid.
   init(_ settings: DestinationSettings) throws(SettingsError) {
     let name = try settings.text("bucket")
     guard (3...63).contains(name.utf8.count),
@@ -47,7 +50,7 @@ struct S3Bucket: Hashable, Sendable {
       parts.fragment == nil
     else { throw SettingsError("endpoint", .invalid("is not the URL of a server")) }
     let addressing = try settings.text("addressing")
-    // A certificate for *.s3.REGION.amazonaws.com is none for a name with a dot more.
+    // A certificate for *.s3.REGION.amazonaws.com doesn't cover a name with another dot.
     let isVirtual = addressing == "virtual" || addressing == "auto" && !hasEndpoint && !name.contains(".")
     let scheme = parts.scheme?.lowercased() ?? "https"
     let port = parts.port.flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : ":\($0)" } ?? ""

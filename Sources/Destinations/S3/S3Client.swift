@@ -3,27 +3,26 @@ import HealthModel
 import OperatingSystem
 import Synchronization
 
-/// Asks a bucket, with signed requests.
+/// A client that sends signed requests to a bucket.
 ///
-/// Credentials are read anew when they are refused, and the clock of the server is taken once where this machine's is
-/// wrong.
+/// It reads the credentials again if they are refused. If this machine's clock is wrong, it adopts the server's time.
 final class S3Client: Sendable {
   struct Request: Sendable {
     var method: String
-    /// Of the object, not encoded; empty for the bucket.
+    /// The name of the object, not encoded; empty for the bucket.
     var name = ""
     var query: [(name: String, value: String)] = []
     var headers: [(name: String, value: String)] = []
     var body: [UInt8]?
-    /// Of a GET, in bytes.
+    /// The maximum size of the answer to a GET, in bytes.
     var longestAnswer = DayFiles.largestObject
-    /// Of a GET, see ``HTTPService/Request/file``.
+    /// The file that receives the answer to a GET, see ``HTTPService/Request/file``.
     var file: String?
   }
 
   private struct State {
     var credentials: AWSCredentials
-    /// What the server's clock is ahead of this one's.
+    /// The difference between the server's clock and this machine's; positive if the server is ahead.
     var skew = Duration.zero
   }
 
@@ -33,7 +32,7 @@ final class S3Client: Sendable {
   private let state: Mutex<State>
   private let now: @Sendable () -> Timestamp
 
-  /// Reads the credentials. Blocking.
+  /// Creates a client and reads the credentials. Blocking.
   init(
     _ settings: DestinationSettings, _ source: AWSCredentialSource, now: @escaping @Sendable () -> Timestamp = { .now }
   ) throws(SettingsError) {
@@ -46,17 +45,17 @@ final class S3Client: Sendable {
 
   func close() async { await service.close() }
 
-  /// What the bucket answers.
+  /// Sends a request and returns the answer.
   ///
-  /// - Parameter expected: what the caller understands of what is refused, by its status.
-  /// - Throws: ``S3Failure`` of these, else ``DeliveryError``.
+  /// - Parameter expected: the error statuses that the caller handles.
+  /// - Throws: ``S3Failure`` for these statuses, otherwise ``DeliveryError``.
   func send(_ request: Request, expecting expected: Set<Int> = []) async throws -> HTTPService.Response {
     let hash = SignatureV4.hash(request.body ?? [])
     var hasMended = false
     while true {
       let (response, credentials) = try await attempt(request, hash)
       guard let failure = S3Failure(response, mayComeLate: request.method == "POST") else {
-        // What GET and POST are answered with, their callers look at.
+        // The callers check the answers to GET and POST.
         if ["PUT", "DELETE"].contains(request.method), response.isPage {
           throw DeliveryError.unusable(
             reason: "the server answers with a page for people (\(response.status)), as no S3 does: is endpoint right?")
@@ -96,6 +95,8 @@ final class S3Client: Sendable {
     return (try await service.answer(to: outgoing), credentials)
   }
 
+  /// Corrects the clock or reads the credentials again, as the failure requires.
+  ///
   /// - Returns: whether another attempt may succeed.
   private func mend(
     _ failure: S3Failure, _ response: HTTPService.Response, used credentials: AWSCredentials
@@ -107,7 +108,7 @@ final class S3Client: Sendable {
       state.withLock { $0.skew = skew }
       return true
     case "ExpiredToken", "InvalidToken", "InvalidAccessKeyId", "SignatureDoesNotMatch", "InvalidClientTokenId":
-      // Temporary credentials are renewed by whoever keeps their file.
+      // Another program may have renewed temporary credentials in their file.
       guard let fresh = try? await onThread({ [source] _ in try source.read() }), fresh != credentials else {
         return false
       }
@@ -118,7 +119,7 @@ final class S3Client: Sendable {
   }
 }
 
-/// The date of an HTTP header (RFC 9110, section 5.6.7).
+/// The date format of HTTP headers (RFC 9110, section 5.6.7).
 enum HTTPDate {
   static func timestamp(_ text: String) -> Timestamp? {
     let format = DateFormatter()

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// A bucket of S3 or of something that speaks its protocol, with a file of records for each type and day: see
+/// A destination for S3 buckets and compatible stores, with a file of records for each type and day: see
 /// ``DayFiles``.
 struct S3Destination: Destination {
   static let description = DestinationDescription(

@@ -2,20 +2,20 @@ import Foundation
 import HealthFormats
 import HealthModel
 
-/// Fetches the files by type and day that are in a bucket, as they are.
+/// A download of the day files in a bucket, unchanged.
 struct S3Download: DayFilesSource {
   let label: String
   private let prefix: String
   private let client: S3Client
 
-  /// How many files are fetched at once.
+  /// The number of files to download at once.
   private static let width = 6
-  /// Pages in a row without a file that is new, each of a thousand others as a rule.
+  /// The maximum number of consecutive pages without a new file. A page usually lists a thousand objects.
   private static let mostIdlePages = 1_000
-  /// More than all days of all types that a person ever has.
+  /// The maximum number of files, more than a person ever has days of all types.
   static let mostObjects = 5_000_000
 
-  /// What a destination has written.
+  /// Creates a download of the files that a destination has written.
   init(
     _ section: DestinationSection, _ secrets: SecretStore, environment: [String: String]
   ) throws(SettingsError) {
@@ -25,8 +25,8 @@ struct S3Download: DayFilesSource {
       section.settings, AWSCredentialSource(section.settings, secrets, environment: environment))
   }
 
-  /// `s3://BUCKET/PREFIX`, with the server and the credentials of the environment, as for other programs. Reads a file
-  /// with credentials.
+  /// Creates a download from `s3://BUCKET/PREFIX`, with the endpoint and credentials of the standard AWS environment
+  /// variables. Reads a file with credentials.
   init(_ address: String, environment: [String: String]) throws(SettingsError) {
     label = address
     let parts = address.dropFirst("s3://".count).split(separator: "/", omittingEmptySubsequences: true).map(String.init)
@@ -73,7 +73,7 @@ struct S3Download: DayFilesSource {
         try await group.waitForAll()
       }
       progress(seen.count)
-      // Pages that bring nothing new could go on for ever, under whatever tokens.
+      // A server could list pages without new files forever, under changing tokens.
       idle = new.isEmpty ? idle + 1 : 0
       guard page.next != token || token == nil, idle < Self.mostIdlePages else { break }
       token = page.next
@@ -87,14 +87,14 @@ struct S3Download: DayFilesSource {
       _ = try await client.send(
         S3Client.Request(method: "GET", name: object.name, file: file.path), expecting: [404])
     } catch is S3Failure {
-      // Deleted since it was listed.
+      // The object was deleted after it was listed.
       return
     }
     try await file.fetched(modified: object.modified)
   }
 }
 
-/// A page of what a bucket lists (`ListObjectsV2`), with names encoded as in a URL.
+/// A page of a bucket's listing (`ListObjectsV2`), with URL-encoded names.
 struct S3Page: Sendable {
   struct Object: Hashable, Sendable {
     var name: String
@@ -102,10 +102,10 @@ struct S3Page: Sendable {
   }
 
   var objects: [Object] = []
-  /// What the next page is asked for with; `nil` of the last.
+  /// The token that requests the next page; `nil` on the last page.
   var next: String?
 
-  /// What is no object of a name is passed over.
+  /// Parses a page. Skips entries without a valid name.
   init(_ body: [UInt8]) {
     let text = String(decoding: body, as: UTF8.self)
     for entry in XMLElements.all("Contents", in: text) {

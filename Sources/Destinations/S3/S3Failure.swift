@@ -1,17 +1,17 @@
 import Foundation
 
-/// What S3 says of a request that it refuses: `<Error><Code>SlowDown</Code>…`.
+/// The error in an S3 answer: `<Error><Code>SlowDown</Code>…`.
 struct S3Failure: Error, Hashable, Sendable {
   let status: Int
-  /// `SlowDown`; empty where the answer has none.
+  /// The error code, such as `SlowDown`; empty if the answer has none.
   let code: String
-  /// `eu-central-1`, where the answer names the region of the bucket.
+  /// The region of the bucket, such as `eu-central-1`, if the answer names it.
   let region: String?
   let retryAfter: Duration?
 
-  /// `nil` of an answer that refuses nothing.
+  /// Parses an answer, or returns `nil` if it is a success.
   ///
-  /// - Parameter mayComeLate: whether what was answered 200 may have failed after that, as a completed upload may.
+  /// - Parameter mayComeLate: whether an answer with status 200 may contain an error, as for a completed upload.
   init?(_ response: HTTPService.Response, mayComeLate: Bool = false) {
     let body = String(decoding: response.body.prefix(64 << 10), as: UTF8.self)
     let isError = !(200...299).contains(response.status)
@@ -22,13 +22,13 @@ struct S3Failure: Error, Hashable, Sendable {
     retryAfter = RetryAfter.duration(response.header("Retry-After"), now: Date())
   }
 
-  /// What is safe to print.
+  /// Returns the text if it is safe to print.
   private static func plain(_ text: String) -> String? {
     let isPlain = !text.isEmpty && text.utf8.count <= 40 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     return isPlain ? text : nil
   }
 
-  /// What it means for later attempts.
+  /// Returns the delivery error, which decides about later attempts.
   func deliveryError(_ bucket: S3Bucket) -> DeliveryError {
     let said = Self.plain(code).map { "\($0), \(status)" } ?? "\(status)"
     if let region, region != bucket.region, [301, 307, 400, 403].contains(status) {

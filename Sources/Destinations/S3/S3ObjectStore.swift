@@ -2,14 +2,14 @@ import Foundation
 import OperatingSystem
 import Synchronization
 
-/// The objects of a bucket.
+/// An object store in an S3 bucket.
 struct S3ObjectStore: ObjectStore {
-  /// How objects are encrypted where they are kept.
+  /// The server-side encryption of objects.
   enum Encryption: Hashable, Sendable {
     case none
-    /// With keys of S3.
+    /// Encryption with keys that S3 manages.
     case s3
-    /// With a key of KMS; `nil` for the account's own.
+    /// Encryption with a key of KMS; `nil` for the account's default key.
     case kms(key: String?)
 
     var headers: [(name: String, value: String)] {
@@ -23,14 +23,14 @@ struct S3ObjectStore: ObjectStore {
     }
   }
 
-  /// Names that the credentials may not read, whether or not there is something.
+  /// The names for which a GET was forbidden, so that it is unknown whether the objects exist.
   private final class Hidden: Sendable {
     let names = Mutex<Set<String>>([])
   }
 
   let client: S3Client
   private let encryption: Encryption
-  /// Above it, an object is sent in parts of ``part``.
+  /// The size in bytes above which an object is uploaded in parts of ``part`` bytes.
   private let threshold: Int
   private let part: Int
   private let hidden = Hidden()
@@ -65,7 +65,7 @@ struct S3ObjectStore: ObjectStore {
       }
       return StoredObject(bytes: response.body, version: ObjectVersion(rawValue: tag))
     } catch let failure as S3Failure {
-      // Without s3:ListBucket, what is not there is answered so, too; a write that must not overwrite will tell.
+      // Without s3:ListBucket, S3 answers 403 for a missing object as well. A write with If-None-Match will tell.
       if failure.status == 403 { hidden.names.withLock { names in _ = names.insert(name) } }
       return nil
     }
@@ -95,7 +95,7 @@ struct S3ObjectStore: ObjectStore {
     do {
       _ = try await client.send(S3Client.Request(method: "DELETE", name: name), expecting: [404])
     } catch is S3Failure {
-      // It is gone.
+      // The object is already gone.
     }
   }
 
@@ -107,8 +107,8 @@ struct S3ObjectStore: ObjectStore {
     }
   }
 
-  /// What says that a condition does not hold: also while another write of the name is under way, and where the object
-  /// is gone.
+  /// Returns the statuses that mean that a condition is not met, including a concurrent write of the name, and an
+  /// object that has been deleted.
   private static func conflicts(_ condition: PutCondition) -> Set<Int> {
     switch condition {
     case .always: []
@@ -119,7 +119,7 @@ struct S3ObjectStore: ObjectStore {
 
   // MARK: Large objects
 
-  /// Part by part, of which only one is copied at a time.
+  /// Uploads an object in parts. Only one part is copied at a time.
   private func putInParts(
     _ bytes: [UInt8], at name: String, _ contentType: String, _ condition: PutCondition
   ) async throws {

@@ -2,29 +2,29 @@ import Cryptography
 import Foundation
 import HealthModel
 
-/// AWS Signature Version 4, in the header `Authorization`.
+/// A signer for AWS Signature Version 4, in the header `Authorization`.
 ///
 /// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
 struct SignatureV4: Sendable {
-  /// How a path is made canonical.
+  /// The way to make a path canonical.
   enum PathForm: Sendable {
-    /// As it is sent: S3, where `//` and `..` are parts of names.
+    /// The path as it is sent: S3, where `//` and `..` are parts of names.
     case asSent
-    /// With every byte encoded that is not unreserved (RFC 3986): all other services.
+    /// The path with all bytes encoded except unreserved ones (RFC 3986): all other services.
     case encoded
-    /// Without `.`, `..` and empty parts before that.
+    /// The encoded path after removing `.`, `..` and empty parts.
     case normalized
   }
 
   struct Request: Sendable {
     var method: String
-    /// As it is sent: for S3, percent-encoded once.
+    /// The path as it is sent: for S3, percent-encoded once.
     var path: String
-    /// Decoded.
+    /// The parameters, not encoded.
     var query: [(name: String, value: String)] = []
-    /// All of them are signed; `host` is one.
+    /// The headers, all of which are signed, including `host`.
     var headers: [(name: String, value: String)]
-    /// Of the body, as hexadecimal digits.
+    /// The SHA-256 of the body, in hexadecimal digits.
     var payloadHash: String
   }
 
@@ -33,11 +33,11 @@ struct SignatureV4: Sendable {
   var service = "s3"
   var pathForm = PathForm.asSent
 
-  /// The headers to send, which are those of the request and those that sign it.
+  /// Returns the headers to send: those of the request, and those of the signature.
   ///
   /// - Parameters:
-  ///   - signsPayloadHash: whether `x-amz-content-sha256` is one, as S3 wants it.
-  ///   - signsToken: whether a session token is a signed header, as S3 wants it.
+  ///   - signsPayloadHash: whether to add and sign `x-amz-content-sha256`, as S3 requires.
+  ///   - signsToken: whether a session token is a signed header, as S3 requires.
   func signedHeaders(
     of request: Request, at instant: Timestamp, signsPayloadHash: Bool = true, signsToken: Bool = true
   ) -> [(name: String, value: String)] {
@@ -53,7 +53,7 @@ struct SignatureV4: Sendable {
 
   // MARK: Steps
 
-  /// The header of a request that has `x-amz-date` already.
+  /// Returns the `Authorization` header of a request that already has `x-amz-date`.
   private func authorization(of request: Request, at instant: Timestamp) -> String {
     "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope(at: instant)), "
       + "SignedHeaders=\(Self.signedNames(request)), Signature=\(signature(of: request, at: instant))"
@@ -102,7 +102,7 @@ struct SignatureV4: Sendable {
     return "/" + parts.joined(separator: "/") + (isFolder && !parts.isEmpty ? "/" : "")
   }
 
-  /// A query as it is sent and signed: sorted by the encoded bytes.
+  /// Returns the query as it is sent and signed: sorted by the encoded bytes.
   static func canonicalQuery(_ query: [(name: String, value: String)]) -> String {
     query.map { (encoded($0.name), encoded($0.value)) }
       .sorted { Array($0.0.utf8) != Array($1.0.utf8) ? precedes($0.0, $1.0) : precedes($0.1, $1.1) }
@@ -141,14 +141,14 @@ struct SignatureV4: Sendable {
 
   static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { bytes.map { two($0) }.joined() }
 
-  /// The SHA-256 of a body, as hexadecimal digits.
+  /// Returns the SHA-256 of a body, in hexadecimal digits.
   static func hash(_ body: [UInt8]) -> String { hexadecimal(SHA256.hash(data: body)) }
 
   private static func two(_ byte: UInt8, uppercase: Bool = false) -> String {
     (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: uppercase)
   }
 
-  /// `20150830T123600Z`.
+  /// Returns an instant as `20150830T123600Z`.
   private static func date(_ instant: Timestamp) -> String {
     Timestamp(seconds: instant.seconds).iso8601.filter { $0 != "-" && $0 != ":" }
   }

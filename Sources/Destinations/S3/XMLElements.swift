@@ -1,7 +1,7 @@
-/// Finds elements in the plain XML of servers by their local names: no attributes, no comments, no nesting of a name in
-/// itself, which is all that S3 and WebDAV answer.
+/// A search for elements by local name in the simple XML of S3 and WebDAV servers: no attributes, no comments, no
+/// element inside another of the same name.
 enum XMLElements {
-  /// The content of the first element of this name, with entities resolved.
+  /// Returns the content of the first element with this name, with entities resolved.
   static func first(_ name: String, in text: some StringProtocol) -> String? {
     var found: String?
     visit(name, in: text) { content in
@@ -11,7 +11,7 @@ enum XMLElements {
     return found
   }
 
-  /// The content of all elements of this name, as it stands there.
+  /// Returns the raw content of all elements with this name.
   static func all(_ name: String, in text: some StringProtocol) -> [Substring] {
     var found: [Substring] = []
     visit(name, in: text) { content in
@@ -49,10 +49,10 @@ enum XMLElements {
     }
   }
 
-  /// With `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numbers resolved; any other stays.
+  /// Returns the text with `&amp;`, `&lt;`, `&gt;`, `&quot;`, `&apos;` and numeric entities resolved; others stay.
   static func unescaped(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(UInt8(ascii: "&")) else { return String(text) }
-    // By scalars: to characters, a `;` and an accent after it are one.
+    // Works on scalars, because a `;` and a combining accent after it form one character.
     var result = String.UnicodeScalarView()
     var rest = Substring(text).unicodeScalars
     while let ampersand = rest.firstIndex(of: "&") {

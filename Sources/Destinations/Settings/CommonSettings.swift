@@ -1,36 +1,36 @@
 import Foundation
 import HealthModel
 
-/// The settings that all kinds of destinations have: what of a record travels there.
+/// The settings that all kinds of destinations have: which part of a record is delivered.
 public struct CommonSettings: Hashable, Sendable {
-  /// Whether anything is delivered without being asked for.
+  /// Whether changes are delivered automatically.
   public var isEnabled = true
-  /// `nil` for all.
+  /// The types to deliver; `nil` for all.
   public var types: Set<SampleType>?
-  /// The names of sources; `nil` for all.
+  /// The names of the sources to deliver; `nil` for all.
   public var sources: Set<String>?
-  /// A day or an instant, never one that moves.
+  /// The earliest start of delivered samples: a day or an instant, never a relative date.
   public var from: DateBound?
-  /// Likewise; a day is included, a time is not.
+  /// The end of the delivered time: a day, which is included, or an instant, which is not. Never a relative date.
   public var to: DateBound?
-  /// Whether the names of sources and devices travel.
+  /// Whether the names of sources and devices are delivered.
   public var sendsNames = true
-  /// What travels of the record.
+  /// The form in which data is delivered.
   public var data = DataForm.samples
-  /// In which unit the quantities of a type travel, where that is not their own.
+  /// The units in which quantities are delivered, by type; other types keep their own unit.
   public var units: [SampleType: String] = [:]
 
-  /// What travels: see ``DeliveryShape``.
+  /// A form in which data is delivered: see ``DeliveryShape``.
   public enum DataForm: String, Hashable, Sendable, CaseIterable {
-    /// Each sample as it is.
+    /// The samples, unchanged.
     case samples
-    /// The sum or mean of each hour on the clock at home.
+    /// The sum or mean of each hour in the home time zone.
     case hour
-    /// The sum or mean of each day at home.
+    /// The sum or mean of each day in the home time zone.
     case day
   }
 
-  /// All of them, in the order in which they are documented.
+  /// The common settings, in the order in which they are documented.
   public static let fields = [
     SettingField("enabled", .boolean, "Whether it is delivered to.", default: "true"),
     SettingField("types", .list, "Only these types: short names (stepCount) or HealthKit identifiers."),
@@ -47,17 +47,17 @@ public struct CommonSettings: Hashable, Sendable {
       "Units by type, in which values travel: bodyMass = \"lb\"; of kinds that pass samples on or show numbers."),
   ]
 
-  /// Those of the kinds that hand on the samples that they are given.
+  /// The keys that only kinds have that pass on samples (and `units` also kinds that display numbers).
   private static let keysOfSamples: Set = ["data", "units"]
 
-  /// Those that destinations of a kind may have.
+  /// Returns the common settings that apply to a kind of destination.
   public static func fields(of kind: DestinationDescription) -> [SettingField] {
     fields.filter { field in
       kind.passesSamplesOn || kind.showsNumbers && field.key == "units" || !keysOfSamples.contains(field.key)
     }
   }
 
-  /// Everything travels.
+  /// Creates settings that deliver everything.
   public init() {}
 
   init(_ values: [String: DestinationSettings.Value]) throws(SettingsError) {
@@ -94,18 +94,18 @@ public struct CommonSettings: Hashable, Sendable {
     guard case .text(let text) = values[key] else { return nil }
     switch DateBound(text) {
     case nil: throw SettingsError(key, .invalid("is no date, such as 2024-06-15 or 2024-06-15T10:30"))
-    // What moves every day would leave there what it does not let through any more.
+    // A relative date would leave samples at the destination that it no longer selects.
     case .daysAgo, .monthsAgo: throw SettingsError(key, .invalid("must be a date that stays, such as 2024-06-15"))
     case let bound?: return bound
     }
   }
 
-  /// Whether every sample travels.
+  /// Whether every sample is delivered.
   public var selectsAll: Bool { types == nil && sources == nil && from == nil && to == nil }
 
-  /// What travels.
+  /// Returns the filter that selects the samples to deliver.
   ///
-  /// - Parameter zone: whose days are meant.
+  /// - Parameter zone: the time zone of the days in the settings.
   public func filter(in zone: TimeZone) -> SampleFilter {
     SampleFilter(
       types: types, earliest: from?.start(in: zone, now: .now), end: to?.end(in: zone, now: .now), sources: sources)

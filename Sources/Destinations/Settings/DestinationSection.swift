@@ -1,23 +1,25 @@
-/// One destination of a settings file.
+/// A destination in a settings file.
 public struct DestinationSection: Sendable {
-  /// `home` of `[destination.home]`.
+  /// The name: `home` in `[destination.home]`.
   public let name: String
-  /// One of those that this version knows.
+  /// The kind of destination.
   public let kind: any Destination.Type
-  /// Those of its kind.
+  /// The settings of its kind.
   public let settings: DestinationSettings
-  /// Those that all kinds have.
+  /// The settings that all kinds have.
   public let common: CommonSettings
-  /// Where it begins in the file, from 1.
+  /// The line in the file at which the section begins, from 1.
   public let line: Int
 
-  /// What its position, logs and audit events are kept under: `mqtt:home`.
+  /// The name under which positions, logs and audit events are kept: `mqtt:home`.
   public var consumer: String { "\(kind.description.kind.rawValue):\(name)" }
 
+  /// Creates a section from checked values.
+  ///
   /// - Parameters:
-  ///   - values: of the kind and of ``CommonSettings``, by their keys.
-  ///   - fields: of the kind, as far as they are meant.
-  /// - Throws: ``SettingsError`` of the first that makes no sense.
+  ///   - values: the values of the kind's settings and of ``CommonSettings``, by key.
+  ///   - fields: the kind's settings that are to be checked.
+  /// - Throws: ``SettingsError`` for the first invalid setting.
   init(
     _ name: String, _ kind: any Destination.Type, _ values: [String: DestinationSettings.Value],
     fields: [SettingField], line: Int
@@ -35,10 +37,10 @@ public struct DestinationSection: Sendable {
     try kind.validate(settings)
   }
 
-  /// Finds out whether settings make sense as far as they go, before a person is asked for what is missing.
+  /// Checks the settings that have been given so far, before a person is asked for missing ones.
   ///
-  /// - Parameter values: of the kind and of ``CommonSettings``.
-  /// - Throws: ``SettingsError`` of the first that does not.
+  /// - Parameter values: settings of the kind and of ``CommonSettings``.
+  /// - Throws: ``SettingsError`` for the first invalid setting.
   public static func validate(
     _ values: [(key: String, value: DestinationSettings.Value)], of kind: any Destination.Type
   ) throws(SettingsError) {
@@ -51,7 +53,7 @@ public struct DestinationSection: Sendable {
     }
   }
 
-  /// Whether a text can be the name of one: letters, digits, `-` and `_`, at most 64, the first a letter or digit.
+  /// Returns whether a text is a valid name: 1 to 64 letters, digits, `-` and `_`, the first a letter or digit.
   public static func isName(_ text: String) -> Bool {
     guard (1...64).contains(text.utf8.count), text.utf8.first.map(isAlphanumeric) == true else { return false }
     return text.utf8.allSatisfy { isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }

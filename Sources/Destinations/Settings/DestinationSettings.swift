@@ -1,37 +1,39 @@
 import Foundation
 
-/// What a person wrote of one destination, checked against the fields of its kind: every key is known and holds what it may.
+/// The settings of one destination, checked against the fields of its kind: every key is known and has a valid value.
 public struct DestinationSettings: Hashable, Sendable {
-  /// A value as the file has it; a date of TOML is the text that it is written as.
+  /// The value of a setting. A TOML date becomes its text.
   public enum Value: Hashable, Sendable {
-    /// In quotation marks, or a date.
+    /// A text in quotation marks, or a date.
     case text(String)
     /// A whole number.
     case integer(Int)
-    /// One that was written with a fraction.
+    /// A number that was written with a fraction.
     case number(Double)
     case boolean(Bool)
     /// An array of texts.
     case list([String])
-    /// Texts by key, such as headers.
+    /// A table of texts by key, such as headers.
     case table([String: String])
   }
 
-  /// `home` of `[destination.home]`.
+  /// The destination's name: `home` in `[destination.home]`.
   public let name: String
   private let values: [String: Value]
   private let fields: [String: SettingField]
 
-  /// - Throws: ``SettingsError`` of the first key that is missing, unknown or of another type.
+  /// Checks and stores the settings of a destination.
+  ///
+  /// - Throws: ``SettingsError`` for the first key that is missing, unknown or of another type.
   public init(
     name: String, _ values: [String: Value], of description: DestinationDescription
   ) throws(SettingsError) {
     try self.init(name: name, values, fields: description.fields)
   }
 
-  /// Those of something else that is set up in the same way.
+  /// Checks and stores the settings of something else that uses fields.
   ///
-  /// - Throws: ``SettingsError`` of the first key that is missing, unknown or of another type.
+  /// - Throws: ``SettingsError`` for the first key that is missing, unknown or of another type.
   public init(name: String, _ values: [String: Value], fields known: [SettingField]) throws(SettingsError) {
     self.name = name
     self.values = values
@@ -45,37 +47,37 @@ public struct DestinationSettings: Hashable, Sendable {
     }
   }
 
-  /// Whether a person has set it.
+  /// Returns whether a person has set the key.
   public func has(_ key: String) -> Bool { values[key] != nil }
 
-  // MARK: By type. Each throws where the key is neither set nor has a default.
+  // MARK: Values by type
 
-  /// A text, a choice, a path or a URL.
+  /// Returns a text, a choice, a path or a URL.
   public func text(_ key: String) throws(SettingsError) -> String {
     guard let text = optionalText(key) else { throw missing(key) }
     return text
   }
 
-  /// `nil` where it is not set and has no default.
+  /// Returns a text, or `nil` if it is not set and has no default.
   public func optionalText(_ key: String) -> String? {
     if case .text(let text) = values[key] { return text }
     return fields[key]?.defaultValue
   }
 
-  /// A URL with a scheme that the field allows, and without credentials in it.
+  /// Returns a URL; its scheme has been checked, and it contains no credentials.
   public func url(_ key: String) throws(SettingsError) -> URL {
     guard let url = URL(string: try text(key)) else { throw SettingsError(key, .invalid("is not a URL")) }
     return url
   }
 
-  /// A number within the field's range.
+  /// Returns a whole number within the field's range.
   public func integer(_ key: String) throws(SettingsError) -> Int {
     if case .integer(let number) = values[key] { return number }
     guard let number = fields[key]?.defaultValue.flatMap(Int.init) else { throw missing(key) }
     return number
   }
 
-  /// A number within the field's range; `nil` where it is not set and has no default.
+  /// Returns a number within the field's range, or `nil` if it is not set and has no default.
   public func number(_ key: String) -> Double? {
     switch values[key] {
     case .number(let number): number
@@ -84,25 +86,25 @@ public struct DestinationSettings: Hashable, Sendable {
     }
   }
 
-  /// Without a default, false.
+  /// Returns a Boolean; `false` if it is not set and has no default.
   public func boolean(_ key: String) -> Bool {
     if case .boolean(let value) = values[key] { return value }
     return fields[key]?.defaultValue == "true"
   }
 
-  /// Empty where it is not set.
+  /// Returns a list, which is empty if it is not set.
   public func list(_ key: String) -> [String] {
     if case .list(let texts) = values[key] { return texts }
     return []
   }
 
-  /// Empty where it is not set.
+  /// Returns a table, which is empty if it is not set.
   public func table(_ key: String) -> [String: String] {
     if case .table(let texts) = values[key] { return texts }
     return [:]
   }
 
-  /// Where a secret is; `nil` where it is not set.
+  /// Returns the reference to a secret, or `nil` if it is not set.
   public func secret(_ key: String) throws(SettingsError) -> SecretReference? {
     guard let text = optionalText(key) else { return nil }
     guard let reference = SecretReference(text) else { throw SettingsError(key, .secretInTheOpen) }

@@ -1,9 +1,9 @@
 import HealthModel
 
 extension SampleType {
-  /// The type that a setting names, as ``TypeWords`` understands it: `stepCount`, `steps`.
+  /// Returns the type that a setting names, by the rules of ``TypeWords``: `stepCount`, `steps`.
   ///
-  /// - Parameter key: of the setting.
+  /// - Parameter key: the key of the setting.
   public static func named(_ name: String, in key: String) throws(SettingsError) -> SampleType {
     let types = TypeWords.types(name, held: [])
     if types.count == 1 { return types[0] }
@@ -16,7 +16,7 @@ extension SampleType {
       key, .invalid("has no type called \(name)\(similar.isEmpty ? "" : "; did you mean \(similar)?")"))
   }
 
-  /// Those that a setting names, which is a list.
+  /// Returns the types that a setting with a list names.
   public static func all(named names: [String], in key: String) throws(SettingsError) -> Set<SampleType> {
     var types: Set<SampleType> = []
     for name in names { types.insert(try named(name, in: key)) }

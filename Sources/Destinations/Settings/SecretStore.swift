@@ -2,15 +2,17 @@ import Foundation
 import Glibc
 import OperatingSystem
 
-/// Reads secrets from where settings say that they are. Their text is in no error.
+/// A reader of secrets, from the locations that settings name. Its errors never contain a secret.
 public struct SecretStore: Sendable {
   private static let longest = 64 * 1_024
   private let environment: [String: String]
 
-  /// - Parameter environment: for `env:`, `credential:` and `~`.
+  /// Creates a reader.
+  ///
+  /// - Parameter environment: the variables for `env:`, `credential:` and `~`.
   public init(environment: [String: String] = ProcessInfo.processInfo.environment) { self.environment = environment }
 
-  /// The secret of a setting, without the line break at its end; `nil` where the setting is not there. Blocking.
+  /// Returns the secret of a setting without its trailing line break, or `nil` if the setting is missing. Blocking.
   ///
   /// - Throws: ``SettingsError/Problem/unreadableSecret(_:)``
   public func read(_ key: String, of settings: DestinationSettings) throws(SettingsError) -> String? {
@@ -22,7 +24,7 @@ public struct SecretStore: Sendable {
     }
   }
 
-  /// The secret that a text of a setting names, as a table of headers does. Blocking.
+  /// Returns the secret that a text refers to, such as a value in a table of headers. Blocking.
   ///
   /// - Throws: ``SettingsError/Problem/unreadableSecret(_:)``, or ``SettingsError/Problem/secretInTheOpen``.
   func read(_ text: String, for key: String) throws(SettingsError) -> String {
@@ -75,17 +77,17 @@ public struct SecretStore: Sendable {
   }
 }
 
-/// Where a secret is: `file:PATH`, `env:NAME` or `credential:NAME` (of systemd, in `$CREDENTIALS_DIRECTORY`). Never the secret
-/// itself, so that settings may be printed, copied and committed.
+/// The location of a secret: `file:PATH`, `env:NAME` or `credential:NAME` (of systemd, in `$CREDENTIALS_DIRECTORY`).
+/// Settings contain only the location, so that they can be printed, copied and committed.
 public enum SecretReference: Hashable, Sendable {
-  /// Mode 0600 or narrower, this user's own. `~` is their home.
+  /// A file that only its owner can access, mode 0600 or narrower. `~` is this user's home.
   case file(String)
-  /// A variable of this process.
+  /// An environment variable of this process.
   case environment(String)
-  /// A file name without a path.
+  /// A file name without a path, in systemd's credentials directory.
   case credential(String)
 
-  /// `nil` of a text that names none of them.
+  /// Parses a reference, or returns `nil` if the text is none.
   public init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1)
     guard parts.count == 2 else { return nil }

@@ -1,42 +1,42 @@
 import Foundation
 
-/// A setting of a destination: its key in the file, what it may hold, and what a person is told of it.
+/// The declaration of a setting: its key in the file, its type, and its explanation for a person.
 public struct SettingField: Hashable, Sendable {
-  /// What a setting may hold.
+  /// The type of a setting's value.
   public enum Kind: Hashable, Sendable {
     case text
-    /// An absolute URL of one of these schemes.
+    /// An absolute URL with one of these schemes.
     case url(schemes: [String])
-    /// A whole number of this range.
+    /// A whole number in this range.
     case integer(ClosedRange<Int>)
-    /// A number of this range, with a fraction or without.
+    /// A number in this range, with or without a fraction.
     case number(ClosedRange<Double>)
     case boolean
-    /// One of these texts.
+    /// A text that is one of these.
     case choice([String])
     /// A path; `~` is this user's home.
     case path
-    /// Where a secret is, never the secret: see ``SecretReference``.
+    /// The location of a secret, never the secret itself: see ``SecretReference``.
     case secret
-    /// Texts.
+    /// A list of texts.
     case list
-    /// Texts by name, such as headers.
+    /// A table of texts by name, such as headers.
     case table
   }
 
-  /// Lower-case, with hyphens: `send-unencrypted`.
+  /// The key in lower case with hyphens: `send-unencrypted`.
   public let key: String
   public let kind: Kind
-  /// For a person: a sentence.
+  /// A sentence for a person.
   public let help: String
-  /// Without it there is no such destination, and a person is asked for it.
+  /// Whether the setting must be present. A person who adds a destination is asked for it.
   public let isRequired: Bool
-  /// Whether a person who adds a destination is asked for it although it has a default, which fits one of several only.
+  /// Whether a person is asked for it despite its default, which fits only one destination of several.
   public let isAsked: Bool
-  /// As it is written in the file, without quotation marks; `nil` where there is none.
+  /// The default as it is written in the file, without quotation marks; `nil` if there is none.
   public let defaultValue: String?
 
-  /// Without a default, `nil` of an optional setting says that it is not set.
+  /// Creates a field. An optional setting without a default reads as `nil` if it is not set.
   public init(
     _ key: String, _ kind: Kind, _ help: String, required: Bool = false, asked: Bool = false,
     default defaultValue: String? = nil
@@ -51,7 +51,7 @@ public struct SettingField: Hashable, Sendable {
 }
 
 extension SettingField {
-  /// Throws ``SettingsError`` where a value is none that this field may hold.
+  /// Checks a value. Throws ``SettingsError`` if this field cannot have it.
   public func check(_ value: DestinationSettings.Value?) throws(SettingsError) {
     func invalid(_ what: String) -> SettingsError { SettingsError(key, .invalid(what)) }
     switch (kind, value) {
@@ -92,7 +92,7 @@ extension SettingField {
 }
 
 extension SettingField.Kind {
-  /// For a person: `a text`, `true or false`.
+  /// The name of the type for a person: `a text`, `true or false`.
   public var name: String {
     switch self {
     case .text: "a text"

@@ -1,28 +1,34 @@
 import HealthModel
 
-/// What is wrong with a setting. Holds no secret.
+/// A problem with a setting. Contains no secret.
 public struct SettingsError: Error, Hashable, Sendable {
-  /// What about it.
+  /// The kind of problem.
   public enum Problem: Hashable, Sendable {
-    /// - Parameter help: what the setting is.
+    /// A required setting is missing.
+    ///
+    /// - Parameter help: the explanation of the setting.
     case missing(_ help: String)
-    /// - Parameter known: the keys that there are.
+    /// The key is unknown.
+    ///
+    /// - Parameter known: the keys that exist.
     case unknown(known: [String])
-    /// A verb and what follows: `is not a URL`.
+    /// The value is invalid; the text is a verb and what follows: `is not a URL`.
     case invalid(String)
-    /// A secret stands in the file itself, or something that names none.
+    /// The value is not the location of a secret, and may be the secret itself.
     case secretInTheOpen
     /// A secret could not be read.
     ///
-    /// - Parameter reason: a sentence without its end.
+    /// - Parameter reason: a sentence without its full stop.
     case unreadableSecret(String)
   }
 
-  /// As the file has it, without the table that it is in.
+  /// The key in the file, without the table that contains it.
   public let key: String
   public let problem: Problem
 
-  /// - Parameter key: of a field of the kind.
+  /// Creates an error.
+  ///
+  /// - Parameter key: the key of a field.
   public init(_ key: String, _ problem: Problem) {
     self.key = key
     self.problem = problem
@@ -37,7 +43,7 @@ extension SettingsError: CustomStringConvertible {
     }
   }
 
-  /// What follows the key in a sentence.
+  /// The part of the sentence after the key.
   var reason: String {
     switch problem {
     case .missing(let help): "is missing: \(help)"
@@ -55,17 +61,17 @@ extension SettingsError: CustomStringConvertible {
   }
 }
 
-/// What is wrong with a settings file, and where. Holds no secret.
+/// A problem in a settings file, with its place. Contains no secret.
 public struct SettingsFileError: Error, Hashable, Sendable {
-  /// Of the file.
+  /// The path of the file.
   public let path: String
-  /// From 1; `nil` where nothing in it is to blame.
+  /// The line, from 1; `nil` if no line is at fault.
   public let line: Int?
-  /// From 1, of syntax only.
+  /// The column, from 1; only for syntax errors.
   public let column: Int?
-  /// Of the setting, `destination.home.url`; `nil` of syntax.
+  /// The full key of the setting, `destination.home.url`; `nil` for syntax errors.
   public let key: String?
-  /// A sentence.
+  /// A sentence that explains the problem.
   public let reason: String
 
   init(_ path: String, line: Int? = nil, column: Int? = nil, key: String? = nil, reason: String) {
@@ -78,9 +84,9 @@ public struct SettingsFileError: Error, Hashable, Sendable {
 }
 
 extension SettingsFileError {
-  /// Whether it is a mistake of a table, or of a setting in it.
+  /// Returns whether the problem is in a table or in a setting of it.
   ///
-  /// - Parameter table: its keys with dots: `destination.home`.
+  /// - Parameter table: the dotted key of the table: `destination.home`.
   public func isIn(_ table: String) -> Bool { key == table || key?.hasPrefix("\(table).") == true }
 }
 

@@ -1,19 +1,19 @@
 import Foundation
 
 extension SettingsFile {
-  /// The text with one more destination at its end, and everything else as it is.
+  /// Returns the file with another destination at its end and everything else unchanged.
   ///
-  /// - Parameter values: of the kind and of ``CommonSettings``.
-  /// - Throws: ``SettingsFileError`` where that would be no destination, or one of its name is there.
+  /// - Parameter values: settings of the kind and of ``CommonSettings``.
+  /// - Throws: ``SettingsFileError`` if the destination is invalid or its name exists.
   public func appending(
     _ name: String, kind: DestinationKind, _ values: [(key: String, value: DestinationSettings.Value)]
   ) throws(SettingsFileError) -> SettingsFile {
     try appending(.destination, name, [("kind", .text(kind.rawValue))] + values)
   }
 
-  /// The text with one more section at its end, and everything else as it is.
+  /// Returns the file with another section at its end and everything else unchanged.
   ///
-  /// - Throws: ``SettingsFileError`` where one of its name is there, or the text is none that can be read.
+  /// - Throws: ``SettingsFileError`` if the name exists or the resulting text is invalid.
   public func appending(
     _ table: SettingsTable, _ name: String, _ values: [(key: String, value: DestinationSettings.Value)]
   ) throws(SettingsFileError) -> SettingsFile {
@@ -30,10 +30,10 @@ extension SettingsFile {
     return try SettingsFile(text: text, path: path, kinds: kinds)
   }
 
-  /// A text without one section, and everything else as it is, comments too. Works also where something else in the text is
-  /// wrong.
+  /// Returns a text without one section, with everything else unchanged, including comments. Also works if other
+  /// parts of the text are invalid.
   ///
-  /// - Throws: ``SettingsFileError`` where it is not written as a section of its own.
+  /// - Throws: ``SettingsFileError`` if the section doesn't exist or isn't written as a table of its own.
   public static func removing(
     _ name: String, of table: SettingsTable = .destination, from text: String, path: String
   ) throws(SettingsFileError) -> String {
@@ -57,7 +57,7 @@ extension SettingsFile {
       throw SettingsFileError(path, key: wanted.joined(separator: "."), reason: "there is none of this name.")
     }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    // The characters "\r\n" are one to `split`.
+    // Swift's `split` treats "\r\n" as a single character.
     if text.utf8.contains(UInt8(ascii: "\r")) {
       lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         .map { String(decoding: $0, as: UTF8.self) }
@@ -66,7 +66,7 @@ extension SettingsFile {
       let (first, last) = (range.lowerBound - 1, min(range.upperBound, lines.count) - 1)
       guard first <= last else { continue }
       lines.removeSubrange(first...last)
-      // Of the blank lines around it one is enough.
+      // A single blank line remains around the removed lines.
       func isBlank(_ index: Int) -> Bool { lines[index].allSatisfy(\.isWhitespace) }
       while first < lines.count, isBlank(first), first == 0 || isBlank(first - 1) {
         if first == lines.count - 1 { break }
@@ -77,7 +77,7 @@ extension SettingsFile {
   }
 }
 
-/// Writes values as TOML (1.0).
+/// A writer for TOML 1.0 values.
 enum TOMLText {
   static func value(_ value: DestinationSettings.Value) -> String {
     switch value {

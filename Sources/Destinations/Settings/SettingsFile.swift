@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import TOMLKit
 
-/// What a person has set, `config.toml`: read and checked, and edited without touching what they wrote.
+/// A settings file, `config.toml`: read, checked, and edited without changing what the person wrote.
 ///
 /// ```toml
 /// [destination.home]
@@ -11,28 +11,30 @@ import TOMLKit
 /// types = ["stepCount", "heartRate"]
 /// ```
 public struct SettingsFile: Sendable {
-  /// Nobody's settings are longer.
+  /// The maximum size in bytes.
   public static let longest = 1_024 * 1_024
 
-  /// For errors.
+  /// The path, for errors.
   public let path: String
-  /// As the person wrote it.
+  /// The text as the person wrote it.
   public let text: String
-  /// By name.
+  /// The destinations, sorted by name.
   public let destinations: [DestinationSection]
-  /// Of all other tables, in the order of their tables and names, for whoever knows what may be in them.
+  /// The sections of all other tables, sorted by table and name. Their keys are not checked.
   public let sections: [SettingsSection]
-  /// Options of commands, for whoever knows which there are.
+  /// The options of commands. Their keys are not checked.
   public let commands: [CommandTable]
-  /// The mistakes in the destinations and tables that were left out; empty in a file that was read strictly.
+  /// The errors in the destinations and tables that were skipped; empty if the file was read strictly.
   public let mistakes: [SettingsFileError]
   let kinds: [any Destination.Type]
 
+  /// Reads a settings file from its text.
+  ///
   /// - Parameters:
-  ///   - text: the file's; empty where there is none.
-  ///   - kinds: that there are.
-  ///   - leavesOut: whether a destination or a table with a mistake is left out, and all others are read.
-  /// - Throws: ``SettingsFileError`` of the first mistake in it, or only of one that no single table has.
+  ///   - text: the content of the file; empty if there is none.
+  ///   - kinds: the known kinds of destinations.
+  ///   - leavesOut: whether to skip destinations and tables with errors and read all others.
+  /// - Throws: ``SettingsFileError`` for the first error; with `leavesOut`, only for an error outside a single table.
   public init(
     text: String, path: String, kinds: [any Destination.Type] = DestinationKinds.all, leavesOut: Bool = false
   ) throws(SettingsFileError) {
@@ -43,7 +45,9 @@ public struct SettingsFile: Sendable {
     if !leavesOut, let mistake = mistakes.first { throw mistake }
   }
 
-  /// - Parameter bytes: the file's. Throws ``SettingsFileError`` also where they are no UTF-8.
+  /// Reads a settings file from its bytes. Throws ``SettingsFileError`` also if they are not UTF-8.
+  ///
+  /// - Parameter bytes: the content of the file.
   public init(
     bytes: [UInt8], path: String, kinds: [any Destination.Type] = DestinationKinds.all, leavesOut: Bool = false
   ) throws(SettingsFileError) {
@@ -55,7 +59,7 @@ public struct SettingsFile: Sendable {
     try self.init(text: text, path: path, kinds: kinds, leavesOut: leavesOut)
   }
 
-  /// The names of all destinations, those that were left out included.
+  /// The names of all destinations, including skipped ones.
   public var destinationNames: [String] {
     let prefix = "destination."
     let left = mistakes.compactMap(\.key).filter { $0.hasPrefix(prefix) }.map {
@@ -64,7 +68,7 @@ public struct SettingsFile: Sendable {
     return destinations.map(\.name) + left
   }
 
-  /// The mistake in a destination that was left out; `nil` for any other.
+  /// Returns the error in a destination that was skipped, or `nil` for any other.
   public func mistake(inDestination name: String) -> SettingsFileError? {
     mistakes.first { $0.isIn("destination.\(name)") }
   }
@@ -74,17 +78,17 @@ public struct SettingsFile: Sendable {
     return lines.firstIndex { String(validating: $0, as: UTF8.self) == nil }.map { $0 + 1 }
   }
 
-  /// The destination of this name; `nil` where there is none.
+  /// Returns the destination with this name, or `nil` if there is none.
   public func destination(_ name: String) -> DestinationSection? { destinations.first { $0.name == name } }
 
-  /// What is wrong with an option of a command, with its line.
+  /// Returns the error for an option of a command, with its line.
   public func error(_ mistake: SettingsError, in table: CommandTable) -> SettingsFileError {
     let keys = [table.command, mistake.key]
     return SettingsFileError(
       path, line: TOMLOutline(text).line(of: keys), key: keys.joined(separator: "."), reason: mistake.reason)
   }
 
-  /// What is wrong with a setting of a section, with its line.
+  /// Returns the error for a setting of a section, with its line.
   public func error(_ mistake: SettingsError, in section: SettingsSection) -> SettingsFileError {
     let keys = [section.table.rawValue, section.name, mistake.key]
     return SettingsFileError(
@@ -92,12 +96,12 @@ public struct SettingsFile: Sendable {
   }
 }
 
-/// Reads the text of a ``SettingsFile``.
+/// A reader that parses and checks the text of a ``SettingsFile``.
 private struct SettingsFileReader {
   let text: String
   let path: String
   let kinds: [any Destination.Type]
-  /// The mistakes in the tables that are left out.
+  /// The errors in the tables that are skipped.
   private(set) var mistakes: [SettingsFileError] = []
 
   init(text: String, path: String, kinds: [any Destination.Type]) {
@@ -105,9 +109,9 @@ private struct SettingsFileReader {
   }
 
   mutating func read() throws(SettingsFileError) -> ([DestinationSection], [SettingsSection], [CommandTable]) {
-    // TOML has no such character, and the parser would end there.
+    // TOML doesn't allow NUL, and the parser would stop there.
     guard !text.utf8.contains(0) else { throw SettingsFileError(path, reason: "it is not text: it holds a NUL byte.") }
-    // The parser hands on C's texts, which would end there.
+    // The parser returns C strings, which would end at the NUL.
     if text.contains(#"\u0000"#) || text.contains(#"\U00000000"#) {
       throw SettingsFileError(path, reason: "it holds an escaped NUL, which no setting can have.")
     }
@@ -128,7 +132,9 @@ private struct SettingsFileReader {
     return sections(root)
   }
 
-  /// - Returns: `nil` of what has a mistake, which is noted.
+  /// Runs a closure and records its error.
+  ///
+  /// - Returns: `nil` after an error.
   private mutating func noting<Value>(_ body: () throws(SettingsFileError) -> Value) -> Value? {
     do throws(SettingsFileError) {
       return try body()
@@ -169,7 +175,7 @@ private struct SettingsFileReader {
           let section = noting { () throws(SettingsFileError) in try reader.section(name, table, outline) }
           if let section { destinations.append(section) }
         } else {
-          // What else it says is known, such as where it delivers to.
+          // The valid keys of an automation are kept, such as the one that names its destination.
           let (section, faults) = reader.plainSection(kind, name, table, outline)
           sections.append(section)
           mistakes += faults
@@ -259,7 +265,7 @@ private struct SettingsFileReader {
       self.path, line: outline.line(of: path), key: path.joined(separator: "."), reason: reason)
   }
 
-  /// `nil` of what no setting holds.
+  /// Returns the value of a setting, or `nil` for a TOML value that no setting can have.
   private static func value(_ value: any TOMLValueConvertible) -> DestinationSettings.Value? {
     switch value.type {
     case .string: return value.string.map { .text($0) }

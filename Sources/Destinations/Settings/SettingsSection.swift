@@ -1,38 +1,38 @@
-/// The tables of a settings file that hold sections with names.
+/// A table of a settings file that contains named sections.
 public enum SettingsTable: String, Hashable, Sendable, CaseIterable {
-  /// Somewhere else that the record goes.
+  /// The destinations, to which the record is delivered.
   case destination
-  /// Something that is done by itself.
+  /// The automations, which run tasks without being asked.
   case automation
 
   var article: String { self == .automation ? "an" : "a" }
 }
 
-/// The commands whose options a settings file may say, each in a table of its name: `[serve]`.
+/// The commands whose options a settings file can contain, each in a table with its name: `[serve]`.
 public enum SettingsCommands {
-  /// Those that hpeer has and that take options of their own.
+  /// The commands that have options of their own.
   public static let names = [
     "chart", "coverage", "digest", "discover", "doctor", "export", "import", "latest", "pair", "pull", "report", "run",
     "serve", "show", "sleep", "sources", "stats", "status", "summary", "sync", "types", "verify", "workout", "workouts",
   ]
 }
 
-/// What a settings file says for one command: its keys are not checked yet.
+/// The options of one command in a settings file. The keys are not checked yet.
 public struct CommandTable: Hashable, Sendable {
-  /// `serve` of `[serve]`.
+  /// The command: `serve` in `[serve]`.
   public let command: String
-  /// By option, without its hyphens.
+  /// The values by option, without leading hyphens.
   public let values: [String: DestinationSettings.Value]
 }
 
-/// A section of a settings file as it stands there: its keys are not checked yet.
+/// A section of a settings file as it was read. The keys are not checked yet.
 public struct SettingsSection: Hashable, Sendable {
-  /// That it is one of.
+  /// The table that contains the section.
   public let table: SettingsTable
-  /// `morning` of `[automation.morning]`.
+  /// The name: `morning` in `[automation.morning]`.
   public let name: String
-  /// By key.
+  /// The values by key.
   public let values: [String: DestinationSettings.Value]
-  /// Where it begins in the file, from 1.
+  /// The line at which the section begins, from 1.
   public let line: Int
 }

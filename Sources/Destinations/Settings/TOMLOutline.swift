@@ -1,16 +1,16 @@
-/// Where in a TOML document which key stands: its lines, and nothing of its values. Of a text that is no TOML it finds what it
-/// can.
+/// The lines of all keys in a TOML document, without their values. In a text that is not valid TOML it finds as many
+/// as possible.
 struct TOMLOutline {
   struct Entry: Hashable {
-    /// All keys from the root: `["destination", "home", "url"]`.
+    /// The keys from the root: `["destination", "home", "url"]`.
     var path: [String]
-    /// `[destination.home]`, and not `url = …`.
+    /// Whether the entry is a header such as `[destination.home]`, not `url = …`.
     var isHeader: Bool
-    /// The header that it stands under.
+    /// The header above the entry.
     var header: [String]
-    /// From 1.
+    /// The line of the key, from 1.
     var line: Int
-    /// Of the end of its value.
+    /// The line at which the value ends.
     var lastLine: Int
   }
 
@@ -21,7 +21,7 @@ struct TOMLOutline {
 
   init(_ text: String) {
     bytes = Array(text.utf8)
-    // A byte order mark, with which some editors begin a text, belongs to no key.
+    // A byte order mark, which some editors write, belongs to no key.
     if bytes.starts(with: "\u{FEFF}".utf8) { index = 3 }
     var header: [String] = []
     while skipBlank() {
@@ -40,7 +40,7 @@ struct TOMLOutline {
     }
   }
 
-  /// The line of a key, or else of the nearest table that it is in; `nil` where none of them stands in the text.
+  /// Returns the line of a key, or of the nearest table that contains it, or `nil` if neither is in the text.
   func line(of path: [String]) -> Int? {
     for count in stride(from: path.count, to: 0, by: -1) {
       let part = Array(path.prefix(count))
@@ -60,7 +60,7 @@ struct TOMLOutline {
     return true
   }
 
-  /// Whether anything follows what is blank.
+  /// Skips blanks, line ends and comments, and returns whether anything follows.
   private mutating func skipBlank() -> Bool {
     while let byte {
       switch byte {
@@ -75,12 +75,12 @@ struct TOMLOutline {
     return false
   }
 
-  /// To the end of the line, which is left.
+  /// Skips to the end of the line, without the line end.
   private mutating func skipLine() {
     while let byte, byte != UInt8(ascii: "\n") { index += 1 }
   }
 
-  /// The parts of a dotted key, up to and with the mark after it, or to the end of the line.
+  /// Reads a dotted key up to and including the mark after it, or to the end of the line.
   private mutating func key(until end: Unicode.Scalar) -> [String] {
     var parts: [String] = []
     var bare: [UInt8] = []
@@ -109,7 +109,7 @@ struct TOMLOutline {
     return parts
   }
 
-  /// A key in quotation marks.
+  /// Reads a key in quotation marks.
   private mutating func quoted() -> String {
     let mark = bytes[index]
     index += 1
@@ -127,7 +127,7 @@ struct TOMLOutline {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What an escape stands for, of which the backslash and the character after it are behind.
+  /// Returns the character of an escape, after the backslash and the character that follows it have been read.
   private mutating func escaped(_ character: UInt8) -> [UInt8] {
     switch character {
     case UInt8(ascii: "b"): return [0x08]
@@ -145,7 +145,7 @@ struct TOMLOutline {
     }
   }
 
-  /// To the end of the line on which a value ends.
+  /// Skips a value, up to the end of the line on which it ends.
   private mutating func skipValue() {
     var depth = 0
     while let byte {
@@ -172,12 +172,12 @@ struct TOMLOutline {
     index += isLong ? 3 : 1
     while let byte {
       if byte == UInt8(ascii: "\n") {
-        // A short one has ended before.
+        // A text on a single line must have ended before.
         if !isLong { return }
         line += 1
       }
       if byte == UInt8(ascii: "\\"), mark == UInt8(ascii: "\"") {
-        // A line that ends so is counted.
+        // A line end after a backslash counts as well.
         if index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\n") { line += 1 }
         index = min(index + 2, bytes.count)
         continue
@@ -187,7 +187,7 @@ struct TOMLOutline {
       if !isLong { return }
       if index + 1 < bytes.count, bytes[index] == mark, bytes[index + 1] == mark {
         index += 2
-        // Up to two marks more belong to the text.
+        // The text itself may end with up to two more marks.
         while self.byte == mark { index += 1 }
         return
       }

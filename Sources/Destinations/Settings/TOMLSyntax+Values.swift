@@ -1,5 +1,7 @@
 extension TOMLSyntax {
-  /// - Parameter depth: how many arrays and tables it is in.
+  /// Reads a value.
+  ///
+  /// - Parameter depth: the number of arrays and tables that contain it.
   mutating func value(depth: Int) throws(Mistake) {
     switch byte {
     case UInt8(ascii: "\""):
@@ -45,7 +47,7 @@ extension TOMLSyntax {
     } while takeLineEnd()
   }
 
-  /// On one line, and without a comma at its end.
+  /// Reads an inline table, which must be on one line and have no comma at its end.
   private mutating func table(depth: Int) throws(Mistake) {
     try requireShallow(depth)
     let start = index
@@ -89,7 +91,7 @@ extension TOMLSyntax {
     throw mistake("this text has no end: ' is missing.", at: start)
   }
 
-  /// Behind its beginning.
+  /// Reads the rest of a multiline text after its opening marks.
   private mutating func longText() throws(Mistake) {
     let start = index - 3
     while let byte {
@@ -116,12 +118,12 @@ extension TOMLSyntax {
     throw mistake("this text has no end: ''' is missing.", at: start)
   }
 
-  /// Marks that belong to a text and stand before those that end it.
+  /// Takes up to two marks that belong to the text and precede the closing marks.
   private mutating func takeUpToTwo(_ mark: UInt8) {
     for _ in 0..<2 where byte == mark { index += 1 }
   }
 
-  /// A backslash at the end of a line, which joins it with what follows.
+  /// Takes a backslash at the end of a line, which joins the line with the next.
   private mutating func takeJoint() -> Bool {
     let start = index
     _ = take("\\")
@@ -159,7 +161,7 @@ extension TOMLSyntax {
 
   private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 
-  // MARK: Numbers, dates, truth
+  // MARK: Numbers, dates, Booleans
 
   private static func isOfWord(_ byte: UInt8) -> Bool {
     isBare(byte) || [UInt8(ascii: "+"), UInt8(ascii: "."), UInt8(ascii: ":")].contains(byte)
@@ -168,7 +170,7 @@ extension TOMLSyntax {
   private mutating func word() throws(Mistake) {
     let start = index
     while let byte, Self.isOfWord(byte) { index += 1 }
-    // Between a date and a time there may be a blank.
+    // A date and a time may be separated by a space.
     if index - start == 10, Self.isDate(bytes[start..<index]), byte == UInt8(ascii: " "),
       byte(after: 1).map(Self.isDigit) == true
     {
@@ -182,7 +184,7 @@ extension TOMLSyntax {
     }
   }
 
-  /// Whether bytes are as a pattern has them, in which 0 is any digit.
+  /// Returns whether bytes match a pattern in which 0 stands for any digit.
   private static func matches(_ bytes: ArraySlice<UInt8>, _ pattern: String) -> Bool {
     bytes.count == pattern.utf8.count
       && zip(bytes, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "0") ? isDigit($0) : $0 == $1 }
@@ -190,7 +192,7 @@ extension TOMLSyntax {
 
   private static func isDate(_ bytes: ArraySlice<UInt8>) -> Bool { matches(bytes, "0000-00-00") }
 
-  /// A date, a time, or both, then perhaps with an offset.
+  /// Returns whether bytes are a date, a time, or both with or without an offset.
   private static func isTime(_ bytes: ArraySlice<UInt8>) -> Bool {
     var rest = bytes
     let hasDate = isDate(rest.prefix(10))
@@ -245,9 +247,9 @@ extension TOMLSyntax {
     if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
   }
 
-  /// Digits, between which there may be a `_`.
+  /// Takes digits, with single underscores between them.
   ///
-  /// - Returns: how many bytes they are.
+  /// - Returns: the number of bytes.
   private static func takeDigits(_ rest: inout ArraySlice<UInt8>, _ isDigit: (UInt8) -> Bool) -> Int {
     let before = rest.count
     while let byte = rest.first, isDigit(byte) {

@@ -1,23 +1,24 @@
-/// Finds the first place at which a text is no TOML 1.0 (toml.io/en/v1.0.0), as far as the grammar goes: TOMLKit's parser ends
-/// the process at some of these. What is said twice, and numbers and dates that there are not, are for that parser to tell.
+/// A checker that finds the first violation of the TOML 1.0 grammar (toml.io/en/v1.0.0): TOMLKit's parser ends the
+/// process at some of them. Duplicate keys and impossible numbers or dates are left to that parser.
 struct TOMLSyntax {
   struct Mistake: Error, Hashable {
-    /// From 1.
+    /// The line, from 1.
     var line: Int
-    /// From 1, in Unicode scalars.
+    /// The column, from 1, in Unicode scalars.
     var column: Int
-    /// A sentence, without anything of the text.
+    /// A sentence that contains nothing of the text.
     var reason: String
   }
 
-  /// Of arrays and tables within each other, and of the parts of one key: settings have no more, and what is nested
-  /// without end takes the stack.
+  /// The maximum nesting of arrays and tables, and number of parts of a key: deeper nesting could exhaust the stack.
   static let deepest = 64
 
   let bytes: [UInt8]
   var index = 0
 
-  /// - Parameter text: without NUL.
+  /// Returns the first violation in a text, or `nil`.
+  ///
+  /// - Parameter text: must not contain NUL.
   static func mistake(in text: String) -> Mistake? {
     var syntax = TOMLSyntax(bytes: Array(text.utf8))
     do throws(Mistake) {
@@ -42,7 +43,9 @@ struct TOMLSyntax {
     return true
   }
 
-  /// - Parameter place: of the byte that is wrong; where it stands now by default.
+  /// Returns an error at a place.
+  ///
+  /// - Parameter place: the index of the wrong byte; the current one by default.
   func mistake(_ reason: String, at place: Int? = nil) -> Mistake {
     let before = bytes[..<min(place ?? index, bytes.count)]
     let line = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -54,10 +57,10 @@ struct TOMLSyntax {
     while byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { index += 1 }
   }
 
-  /// Whether a line ends here, which is then behind.
+  /// Takes a line end, and returns whether there was one.
   mutating func takeLineEnd() -> Bool { take("\n") || take("\r\n") }
 
-  /// A comment, if there is one, up to the end of its line.
+  /// Skips a comment, if there is one, up to the end of its line.
   mutating func skipComment() throws(Mistake) {
     guard take("#") else { return }
     while let byte, byte != UInt8(ascii: "\n"),
@@ -106,7 +109,7 @@ struct TOMLSyntax {
     }
   }
 
-  /// `key = value`.
+  /// Reads `key = value`.
   mutating func setting(depth: Int) throws(Mistake) {
     guard byte.map(Self.beginsKey) == true else {
       throw mistake("here a setting is expected, such as path = \"/mnt/health\".")
@@ -132,7 +135,7 @@ struct TOMLSyntax {
     isBare(byte) || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
   }
 
-  /// Parts with dots between, and the blanks after them.
+  /// Reads a dotted key and the blanks after it.
   private mutating func key() throws(Mistake) {
     for _ in 0..<Self.deepest {
       switch byte {

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// A WebDAV server, such as Nextcloud, with a file of records for each type and day: see ``DayFiles``.
+/// A destination for WebDAV servers such as Nextcloud, with a file for each type and day: see ``DayFiles``.
 struct WebDAVDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("webdav"), "A WebDAV server: a file for each type and day, as HealthPush writes them.",
@@ -21,7 +21,7 @@ struct WebDAVDestination: Destination {
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))
   private let service: HTTPService
   private let files: DayFiles
-  /// For tests.
+  /// The object store, which tests use directly.
   let store: WebDAVObjectStore
   private let witness: PlaceWitness
   private let isOnlyWriter: Bool
@@ -53,7 +53,7 @@ struct WebDAVDestination: Destination {
       stateFolder: environment.stateFolder)
   }
 
-  /// Read for each request, so that a changed password counts at once.
+  /// Returns a closure that reads the credentials for each request, so that a changed password takes effect at once.
   private static func authorization(
     _ settings: DestinationSettings, _ secrets: SecretStore
   ) throws(SettingsError) -> @Sendable () throws(SettingsError) -> [(name: String, value: String)] {
@@ -67,7 +67,7 @@ struct WebDAVDestination: Destination {
     return authorization
   }
 
-  /// What reads and never writes.
+  /// Returns an object store for reading only.
   static func reader(_ settings: DestinationSettings, _ secrets: SecretStore) throws(SettingsError) -> WebDAVObjectStore
   {
     let url = try settings.url("url")

@@ -2,26 +2,27 @@ import Foundation
 import HealthFormats
 import HealthModel
 
-/// Fetches the files by type and day that are on a WebDAV server.
+/// A download of the day files on a WebDAV server.
 struct WebDAVDownload: DayFilesSource {
   let label: String
   private let store: WebDAVObjectStore
   private let prefix: String
 
-  /// How many days are looked at at once.
+  /// The number of days to download at once.
   private static let width = 6
   private static let question = Array(
     #"<?xml version="1.0"?><propfind xmlns="DAV:"><prop><resourcetype/><getlastmodified/></prop></propfind>"#.utf8)
 
-  /// What a destination has written.
+  /// Creates a download of the files that a destination has written.
   init(_ section: DestinationSection, _ secrets: SecretStore) throws(SettingsError) {
     self.init(
       label: "destination:\(section.name)", try WebDAVDestination.reader(section.settings, secrets),
       prefix: try DayFiles.Options(section.settings).prefix)
   }
 
-  /// `webdavs://USER@HOST/PATH`, or `webdav:` without encryption, which is for this machine alone. The name and the
-  /// password are those of the environment, `WEBDAV_USERNAME` and `WEBDAV_PASSWORD`.
+  /// Creates a download from `webdavs://USER@HOST/PATH`, or from `webdav:` without encryption, which is allowed for
+  /// this machine only. Name and password come from the environment variables `WEBDAV_USERNAME` and
+  /// `WEBDAV_PASSWORD`; a name in the address takes precedence.
   init(address: String, environment: [String: String]) throws(SettingsError) {
     guard var parts = URLComponents(string: address), let scheme = parts.scheme?.lowercased(),
       ["webdav", "webdavs"].contains(scheme), parts.host?.isEmpty == false
@@ -50,7 +51,7 @@ struct WebDAVDownload: DayFilesSource {
 
   func fetch(into folder: String, _ progress: (Int) -> Void) async throws -> Int {
     var count = 0
-    // v1/KEY/YYYY/MM: what is in a month is some days.
+    // The layout is v1/KEY/YYYY/MM/DD, and the days of a month are downloaded together.
     for key in try await collections(in: "v1") {
       for year in try await collections(in: "v1/\(key)") {
         for month in try await collections(in: "v1/\(key)/\(year)") {
@@ -80,7 +81,7 @@ struct WebDAVDownload: DayFilesSource {
       guard HealthPushFolder.key(of: name) != nil else { continue }
       let file = try await DownloadedFile(name, in: folder)
       let response = try await store.ask("GET", prefix + name, file: file.path)
-      // Deleted since it was listed.
+      // The file was deleted after it was listed.
       if [404, 410].contains(response.status) { continue }
       guard response.status == 200 else { throw store.refusal(response, "GET") }
       try await file.fetched(modified: member.modified)

@@ -1,26 +1,26 @@
 import Foundation
 import HealthModel
 
-/// What a WebDAV server says is in a collection (`PROPFIND` of depth 1; RFC 4918, section 9.1).
+/// The members of a collection as a WebDAV server lists them (`PROPFIND` of depth 1; RFC 4918, section 9.1).
 struct WebDAVListing: Hashable, Sendable {
   struct Member: Hashable, Sendable {
-    /// The last part of its path, decoded: never empty, `.` or `..`, and without `/`.
+    /// The last part of the path, decoded: not empty, not `.` or `..`, and without `/`.
     var name: String
     var isCollection: Bool
     var modified: Timestamp?
   }
 
-  /// In the order of the answer, without the collection itself.
+  /// The members in the order of the answer, without the collection itself.
   let members: [Member]
 
-  /// What is no such answer has no members.
+  /// Parses an answer; any other text has no members.
   init(_ body: [UInt8], now: Date = Date()) {
     var found: [(depth: Int, member: Member)] = []
     var least = Int.max
     for response in XMLElements.all("response", in: String(decoding: body, as: UTF8.self)) {
       guard let path = XMLElements.first("href", in: response).map(Self.path) else { continue }
       let depth = Self.depth(of: path)
-      // Servers behind others may name a path that is not what was asked for: the collection is what is above the rest.
+      // A server behind a proxy may return other paths, so the shallowest one is the collection.
       least = min(least, depth)
       guard let name = Self.name(of: path), name != ".", name != "..",
         !name.isEmpty, !name.contains("/"), !name.utf8.contains(0)
@@ -37,7 +37,7 @@ struct WebDAVListing: Hashable, Sendable {
     members = found.filter { $0.depth == depth }.map(\.member)
   }
 
-  /// The number of names in a path. A server may send millions of slashes, so no list of them is made.
+  /// Returns the number of names in a path. Doesn't split the path, because a server may send millions of slashes.
   private static func depth(of path: Substring) -> Int {
     var (depth, isName) = (0, false)
     for byte in path.utf8 {
@@ -48,7 +48,7 @@ struct WebDAVListing: Hashable, Sendable {
     return depth
   }
 
-  /// The last one.
+  /// Returns the last name of a path, decoded.
   private static func name(of path: Substring) -> String? {
     let slash = UInt8(ascii: "/")
     guard let last = path.utf8.lastIndex(where: { $0 != slash }) else { return nil }
@@ -56,7 +56,7 @@ struct WebDAVListing: Hashable, Sendable {
     return String(path[first...last]).removingPercentEncoding
   }
 
-  /// Of a whole address or of a path.
+  /// Returns the path of an address or of a path.
   private static func path(_ href: String) -> Substring {
     let text = href.trimmingCharacters(in: .whitespacesAndNewlines)[...]
     guard let scheme = text.range(of: "://"), !text[..<scheme.lowerBound].contains("/") else { return text }

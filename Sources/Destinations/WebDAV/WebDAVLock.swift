@@ -1,21 +1,21 @@
 import Foundation
 
-/// An exclusive write lock on a resource or on a collection and all that is in it (RFC 4918, sections 6 and 7).
+/// An exclusive write lock on a resource, or on a collection with its members (RFC 4918, sections 6 and 7).
 struct WebDAVLock: Hashable, Sendable {
-  /// What is locked: its name, and where that is.
+  /// The name of the locked resource in the store.
   let name: String
   let url: String
-  /// With its brackets: `<opaquelocktoken:…>`.
+  /// The lock token with its brackets: `<opaquelocktoken:…>`.
   let token: String
-  /// How long it lasts from the answer on, unless it is refreshed.
+  /// The duration of the lock, counted from the answer, unless it is refreshed.
   let timeout: Duration
-  /// The lock has made an empty resource, which was not there before.
+  /// Whether locking has created an empty resource that didn't exist before.
   let hasMadeResource: Bool
 
-  /// How long one is asked for: as long as others wait for a writer that was killed.
+  /// The requested duration: the time that others must wait after a writer was killed.
   static let asked = Duration.seconds(30)
 
-  /// The body of a `LOCK` that asks for one.
+  /// The body of a `LOCK` request for an exclusive write lock.
   static let request = Array(
     """
     <?xml version="1.0" encoding="utf-8"?>
@@ -23,7 +23,7 @@ struct WebDAVLock: Hashable, Sendable {
     <D:owner>hpeer</D:owner></D:lockinfo>
     """.utf8)
 
-  /// `nil` of an answer that grants none.
+  /// Parses an answer to `LOCK`, or returns `nil` if it grants no lock.
   init?(_ response: HTTPService.Response, name: String, url: String) {
     guard response.status == 200 || response.status == 201,
       let token = Self.token(response.header("Lock-Token"))
@@ -31,17 +31,17 @@ struct WebDAVLock: Hashable, Sendable {
     (self.name, self.url) = (name, url)
     self.token = token
     timeout = Self.timeout(in: response.body)
-    // Some servers answer so to every lock; no lock makes a collection.
+    // Some servers answer 201 to every lock, and locking never creates a collection.
     hasMadeResource = response.status == 201 && !name.hasSuffix("/")
   }
 
-  /// Names the lock to a request for what is in it: a list that is tagged with what is locked, since some servers take
-  /// an untagged one for the resource that is asked for alone.
+  /// The `If` header for requests under the lock. It is tagged with the URL of the locked resource, because some
+  /// servers apply an untagged list only to the requested resource.
   var condition: (name: String, value: String) { ("If", "<\(url)> (\(token))") }
 
-  // MARK: What servers say
+  // MARK: Answers
 
-  /// The token of a `Lock-Token` header; `nil` of what is none, or could not be sent back.
+  /// Returns the token of a `Lock-Token` header, or `nil` if it is invalid or could not be sent back.
   static func token(_ header: String?) -> String? {
     guard let text = header?.trimmingCharacters(in: .whitespaces), text.utf8.count <= 512, text.hasPrefix("<"),
       text.hasSuffix(">"), text.utf8.count > 2,
@@ -50,7 +50,7 @@ struct WebDAVLock: Hashable, Sendable {
     return text
   }
 
-  /// What a server grants, between 2 seconds and what was asked for; as asked where it does not say.
+  /// Returns the granted duration, at least 2 seconds and at most the requested one, which is also the default.
   static func timeout(in body: [UInt8]) -> Duration {
     guard body.count <= 64 * 1_024,
       let text = XMLElements.first("timeout", in: String(decoding: body, as: UTF8.self)),
@@ -59,15 +59,15 @@ struct WebDAVLock: Hashable, Sendable {
     return min(max(.seconds(seconds), .seconds(2)), asked)
   }
 
-  /// Whether an answer says that another writer holds a lock: 423, or one for each resource of which one is that (RFC
-  /// 4918, section 9.10.6).
+  /// Returns whether another writer holds a lock: status 423, or 423 for any resource of a 207 answer (RFC 4918,
+  /// section 9.10.6).
   static func isHeldByOthers(_ response: HTTPService.Response) -> Bool { says([423], response) }
 
-  /// Whether the answer to a write under a lock says that the lock is gone: it ran out, or the server has lost it, as
-  /// Apache does at times when others lock something else at the same moment.
+  /// Returns whether a write failed because the lock is gone: it expired, or the server lost it, as Apache sometimes
+  /// does when others lock something else at the same moment.
   static func isGone(_ response: HTTPService.Response) -> Bool { says([412, 423], response) }
 
-  /// Of the request itself, or of a resource that it depends on.
+  /// Returns whether the answer, or any resource in a 207 answer, has one of the statuses.
   private static func says(_ statuses: Set<Int>, _ response: HTTPService.Response) -> Bool {
     if statuses.contains(response.status) { return true }
     guard response.status == 207 else { return false }

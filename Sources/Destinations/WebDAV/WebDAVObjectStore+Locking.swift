@@ -1,15 +1,15 @@
 import Foundation
 
 extension WebDAVObjectStore {
-  /// How often it is asked whether others have given up their lock, and the pause that grows from one to the next.
+  /// The number of attempts to obtain a lock that others hold.
   private static let lockAttempts = 12
   private static let firstLockPause = Duration.milliseconds(100)
   private static let longestLockPause = Duration.seconds(2)
 
-  /// Writes under a lock on the collection that the file is in, after looking at what is there. No other program can
-  /// write there meanwhile, whether they lock or not.
+  /// Writes under a lock on the file's collection, after checking the condition. No other program can write there in
+  /// the meantime, whether it uses locks or not.
   func putLocked(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
-    // Of a file that is there, so is the collection.
+    // If the file exists, its collection exists as well.
     if condition == .absent { try await makeCollections(of: name) }
     let lock = try await lock(collection(of: name) ?? name)
     try await holding(lock) {
@@ -39,29 +39,29 @@ extension WebDAVObjectStore {
     guard [200, 201, 204].contains(response.status) else { throw refusal(response, "PUT") }
   }
 
-  /// An empty file would be taken for one without records. Deleted only as long as it is empty and the lock holds: after that
-  /// it is another writer's.
+  /// Deletes the empty file that locking has created, which would be taken for a file without records. Deletes it
+  /// only if it is still empty and the lock holds: otherwise it is another writer's file.
   private func deleteMade(by lock: WebDAVLock) async {
     guard lock.hasMadeResource else { return }
-    // Also where the task is cancelled.
+    // A new task, so that this happens even if the current task is cancelled.
     await Task {
       guard let current = try? await ask("GET", lock.name), current.status == 200, current.body.isEmpty else { return }
       _ = try? await ask("DELETE", lock.name, [lock.condition])
     }.value
   }
 
-  /// `nil` of what is in none but the root, which all others' files are in, too.
+  /// Returns the collection of a file, or `nil` for the root, which other programs use as well.
   private func collection(of name: String) -> String? {
     name.lastIndex(of: "/").map { String(name[...$0]) }
   }
 
   // MARK: Locks
 
-  /// Waits until others have given up theirs.
+  /// Obtains a lock, and waits while others hold it.
   private func lock(_ name: String) async throws -> WebDAVLock {
     let response = try await askWhileLocked("LOCK", name, Self.lockHeaders(name), WebDAVLock.request)
     if let lock = WebDAVLock(response, name: name, url: url(name)) { return lock }
-    // Not what was found out: it is found out again.
+    // The server doesn't support what was found out before, so it is tested again next time.
     if [400, 405, 501].contains(response.status) { await memory.forget() }
     throw refusal(response, "LOCK")
   }
@@ -74,7 +74,7 @@ extension WebDAVObjectStore {
     ]
   }
 
-  /// Does something while a lock is held, which is refreshed as long as that takes, and given up afterwards.
+  /// Runs a closure while holding a lock. Refreshes the lock as long as that takes, and releases it afterwards.
   private func holding(_ lock: WebDAVLock, _ body: @escaping @Sendable () async throws -> Void) async throws {
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -90,7 +90,7 @@ extension WebDAVObjectStore {
     await unlock(lock)
   }
 
-  /// Until its task is cancelled. Throws ``ObjectConflict`` where the lock is gone.
+  /// Refreshes a lock until the task is cancelled. Throws ``ObjectConflict`` if the lock is gone.
   private func refresh(_ lock: WebDAVLock) async throws {
     while true {
       try await clock.sleep(for: lock.timeout / 3)
@@ -100,14 +100,14 @@ extension WebDAVObjectStore {
     }
   }
 
-  /// Also where the task is cancelled: no other writer could write until it runs out.
+  /// Releases a lock, even if the task is cancelled: otherwise no other writer could write until it expires.
   private func unlock(_ lock: WebDAVLock) async {
     await Task { _ = try? await ask("UNLOCK", lock.name, [("Lock-Token", lock.token)]) }.value
   }
 
-  /// What was answered, as soon as it is not that another writer holds a lock.
+  /// Sends a request, and repeats it while another writer holds a lock.
   ///
-  /// - Throws: ``DeliveryError/temporary(reason:retryAfter:)`` where they go on holding it.
+  /// - Throws: ``DeliveryError/temporary(reason:retryAfter:)`` if the lock is held for too long.
   func askWhileLocked(
     _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil
   ) async throws -> HTTPService.Response {
@@ -115,16 +115,16 @@ extension WebDAVObjectStore {
     for _ in 0..<Self.lockAttempts {
       let response = try await ask(method, name, headers, body)
       guard WebDAVLock.isHeldByOthers(response) else { return response }
-      // Some chance, so that two who wait do not go on meeting.
+      // The random part keeps two waiting writers from colliding again.
       try await clock.sleep(for: pause * Double.random(in: 0.5...1))
       pause = min(pause * 2, Self.longestLockPause)
     }
     throw DeliveryError.temporary(reason: "\(name) is locked by another program")
   }
 
-  // MARK: Finding out
+  // MARK: Testing the server
 
-  /// Writes a file of a name that no other writer has, twice, locks it twice, and deletes it.
+  /// Tests the server's protection: writes a file with a unique name twice, locks it twice, and deletes it.
   func probeProtection() async throws -> WebDAVProtection {
     let name = "\(probePrefix).hpeer-probe-\(UUID().uuidString.lowercased())"
     do {
@@ -132,16 +132,16 @@ extension WebDAVObjectStore {
       try await delete(name)
       return found
     } catch let error as Postponed {
-      // Nothing was written, and nothing is asked before the time that it says.
+      // Nothing was written, and no request is sent before the time that the server has named.
       throw error.reason
     } catch {
-      // What went wrong before is what a person must know.
+      // The first error is the one that a person needs to know.
       _ = try? await ask("DELETE", name)
       throw error
     }
   }
 
-  /// The first file was not taken for now: the server has said when to come again.
+  /// The error of a server that didn't accept the first file and said when to try again.
   private struct Postponed: Error {
     var reason: DeliveryError
   }
@@ -161,20 +161,21 @@ extension WebDAVObjectStore {
     }
     guard [200, 201, 204, 412].contains(first.status) else { throw refusal(first, "PUT") }
     let present = try await ask("GET", name)
-    // No other writer has the name: a proxy has sent the request twice, and 412 is the second answer.
+    // Only this writer has the name: a proxy has sent the request twice, and 412 is the second answer.
     if first.status == 412, present.body != bytes { throw refusal(first, "PUT") }
     let tag = present.header("ETag") ?? ""
     let second = try await ask("PUT", name, headers, bytes)
     var found = WebDAVProtection(
       heedsConditions: second.status == 412, hasStrongTags: !tag.isEmpty && !tag.hasPrefix("W/"), hasLocks: false)
-    // Of no use where conditions are.
+    // Locks are not needed if conditions work.
     if !(found.heedsConditions && found.hasStrongTags) { found.hasLocks = try await hasLocks(name) }
     return found
   }
 
-  /// Some servers grant every lock, so that certain clients write at all: only one that refuses a second means it.
+  /// Returns whether locks exclude other writers. Some servers grant every lock so that certain clients can write;
+  /// only a server that refuses a second lock is reliable.
   private func hasLocks(_ name: String) async throws -> Bool {
-    // Class 2 (RFC 4918, section 18.2).
+    // Servers with locks are of class 2 (RFC 4918, section 18.2).
     let classes = try await ask("OPTIONS", name).headers.filter { $0.name.lowercased() == "dav" }
       .flatMap { $0.value.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }
     guard classes.contains("2") else { return false }

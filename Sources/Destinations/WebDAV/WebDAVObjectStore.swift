@@ -2,34 +2,36 @@ import Cryptography
 import Foundation
 import OperatingSystem
 
-/// The files of a WebDAV server (RFC 4918). Collections that are missing are made.
+/// An object store on a WebDAV server (RFC 4918). Missing collections are created.
 ///
-/// Two writers are kept apart by conditions, or by locks where a server does not heed conditions or has ETags for which
-/// none holds (``WebDAVProtection``).
+/// Conditions keep two writers apart, or locks if the server ignores conditions or never has strong ETags
+/// (``WebDAVProtection``).
 struct WebDAVObjectStore: ObjectStore {
   let service: HTTPService
-  /// With a `/` at its end.
+  /// The URL of the collection, with a `/` at its end.
   private let root: String
   private let authorization: @Sendable () throws(SettingsError) -> [(name: String, value: String)]
   let clock: any Clock<Duration>
   private let isOnlyWriter: Bool
   let memory: WebDAVProtectionMemory
   private let making = Turnstile()
-  /// Where what is written to find out what the server does.
+  /// The path before the name of the file that is written to test the server.
   let probePrefix: String
 
-  /// How often a file is asked for again whose ETag is weak: a server may not tell two states of one second apart.
+  /// The number of retries for a weak ETag: a server may not distinguish two states within a second.
   private static let patience = 6
   private static let pause = Duration.milliseconds(400)
-  /// Statuses of servers where a parent collection is missing: 409 (RFC 4918, section 9.3.1), and what some say in its place.
+  /// The statuses for a missing parent collection: 409 (RFC 4918, section 9.3.1), and those that some servers send.
   static let missingCollection: Set = [403, 404, 409]
-  /// How long another's write that began before ours may take.
+  /// The time for a concurrent write to finish that began before ours.
   private static let settling = Duration.milliseconds(50)
 
+  /// Creates a store without sending a request.
+  ///
   /// - Parameters:
-  ///   - url: of a collection that exists.
-  ///   - isOnlyWriter: whether no other program writes there, so that nothing need be protected.
-  ///   - authorization: the headers of every request.
+  ///   - url: a collection that exists.
+  ///   - isOnlyWriter: whether no other program writes there, so that no protection is needed.
+  ///   - authorization: returns the headers of every request.
   init(
     _ service: HTTPService, url: URL, clock: any Clock<Duration>, isOnlyWriter: Bool, probePrefix: String = "",
     stateFolder: String, authorization: @escaping @Sendable () throws(SettingsError) -> [(name: String, value: String)]
@@ -42,21 +44,21 @@ struct WebDAVObjectStore: ObjectStore {
     self.authorization = authorization
   }
 
-  /// What keeps two writers apart; `nil` where no other program writes.
+  /// Returns the means that keep two writers apart, or `nil` if no other program writes.
   ///
-  /// - Throws: ``DeliveryError/unusable(reason:)`` where nothing does.
+  /// - Throws: ``DeliveryError/unusable(reason:)`` if the server offers none.
   private func protection() async throws -> WebDAVProtection? {
     if isOnlyWriter { return nil }
     let found = try await memory.value { try await probeProtection() }
     if found.isEnough { return found }
-    // Asked again next time: a person may have changed the server.
+    // A person may change the server's configuration, so the next call tests again.
     await memory.forget()
     throw DeliveryError.unusable(
       reason: "it overwrites what is there although it was told not to (If-None-Match), and has no locks, so two "
         + "writers would lose each other's samples; if no other program writes there, set only-writer = true")
   }
 
-  /// Servers keep their locks in one file, and those who write it at once lose some.
+  /// Returns 1 if locks are needed: servers keep their locks in one file, and lose some if several are taken at once.
   func concurrentWrites() async throws -> Int {
     try await protection()?.needsLocks == true ? 1 : Self.usualConcurrentWrites
   }
@@ -67,7 +69,7 @@ struct WebDAVObjectStore: ObjectStore {
       let response = try await ask("GET", name, limit: limit)
       switch response.status {
       case 200: break
-      // A collection on the way may be missing, too (RFC 4918, section 9.7.1).
+      // A parent collection may be missing, too (RFC 4918, section 9.7.1).
       case 404, 409, 410: return nil
       default: throw refusal(response, "GET")
       }
@@ -76,7 +78,7 @@ struct WebDAVObjectStore: ObjectStore {
         throw DeliveryError.unusable(
           reason: "the server gives files no ETag, without which two writers lose each other's samples")
       }
-      // Weak in the second after a change, and then no condition holds (RFC 9110, section 8.8.3).
+      // An ETag is weak in the second after a change, and then no condition matches (RFC 9110, section 8.8.3).
       if !tag.hasPrefix("W/") || attempt > Self.patience {
         return StoredObject(bytes: response.body, version: ObjectVersion(rawValue: tag))
       }
@@ -85,7 +87,7 @@ struct WebDAVObjectStore: ObjectStore {
     return nil
   }
 
-  /// Under a lock, the bytes themselves are compared.
+  /// Returns a version that is a hash of the bytes, for comparisons under a lock.
   static func version(_ bytes: [UInt8]) -> ObjectVersion {
     let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
     return ObjectVersion(rawValue: hash.joined())
@@ -96,7 +98,7 @@ struct WebDAVObjectStore: ObjectStore {
       return try await putLocked(bytes, at: name, contentType: contentType, if: condition)
     }
     var headers = [(name: "Content-Type", value: contentType)]
-    // Where nobody else writes there is nothing to protect, and servers without usable ETags would never agree.
+    // Without other writers there is nothing to protect, and servers without usable ETags would never agree.
     let condition = isOnlyWriter ? .always : condition
     switch condition {
     case .always: break
@@ -114,9 +116,10 @@ struct WebDAVObjectStore: ObjectStore {
     }
   }
 
-  /// Servers look at the condition before they take the bytes: of two who write at the same moment, one is overwritten.
+  /// Checks that a written file has these bytes. Servers check the condition before they receive the body, so that
+  /// one of two simultaneous writers overwrites the other.
   ///
-  /// - Throws: ``ObjectConflict`` where something else is there by now.
+  /// - Throws: ``ObjectConflict`` if the file has other bytes by now.
   private func verify(_ bytes: [UInt8], _ name: String) async throws {
     try await clock.sleep(for: Self.settling)
     let response = try await ask("GET", name)
@@ -133,9 +136,10 @@ struct WebDAVObjectStore: ObjectStore {
 
   // MARK: Collections
 
-  /// One after the other: where two make the same collection at once, rclone loses what the first has made in it.
+  /// Creates a file's parent collections, one by one: rclone loses files in a collection that is created twice at
+  /// once.
   ///
-  /// - Returns: whether the name is in any.
+  /// - Returns: whether the file has parent collections.
   @discardableResult
   func makeCollections(of name: String) async throws -> Bool {
     let parts = name.split(separator: "/").dropLast()
@@ -144,8 +148,8 @@ struct WebDAVObjectStore: ObjectStore {
     return true
   }
 
-  /// Tries the innermost collection first, and its parents only where they are missing. The write that follows tells whether
-  /// the collection is there, whoever made it.
+  /// Creates a collection, and its parents only if they are missing. The result is not checked: the following write
+  /// fails if the collection doesn't exist.
   private func make(_ parts: ArraySlice<Substring>) async throws {
     let collection = parts.joined(separator: "/") + "/"
     let status = try await ask("MKCOL", collection).status
@@ -156,12 +160,14 @@ struct WebDAVObjectStore: ObjectStore {
 
   // MARK: Requests
 
-  /// Where a name is.
+  /// Returns the URL of a name.
   func url(_ name: String) -> String { root + SignatureV4.encoded(name, keeping: "/") }
 
+  /// Sends a request and returns the answer, except for errors that every caller treats alike.
+  ///
   /// - Parameters:
-  ///   - limit: of a GET, in bytes.
-  ///   - file: of a GET, see ``HTTPService/Request/file``.
+  ///   - limit: the maximum size of the answer to a GET, in bytes.
+  ///   - file: the file that receives the answer to a GET, see ``HTTPService/Request/file``.
   func ask(
     _ method: String, _ name: String, _ headers: [(name: String, value: String)] = [], _ body: [UInt8]? = nil,
     limit: Int = DayFiles.largestObject, file: String? = nil

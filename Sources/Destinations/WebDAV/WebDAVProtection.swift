@@ -2,23 +2,23 @@ import Foundation
 import Glibc
 import OperatingSystem
 
-/// What a WebDAV server does to keep two writers apart, as it was found out by writing a file there.
+/// The means of a WebDAV server to keep two writers apart, as a test found them.
 struct WebDAVProtection: Codable, Hashable, Sendable {
-  /// It looks at `If-None-Match` before it writes.
+  /// Whether the server checks `If-None-Match` before it writes.
   var heedsConditions: Bool
-  /// A file that was just written has an ETag for which `If-Match` holds: a strong one (RFC 9110, section 8.8.3).
+  /// Whether a file that was just written has a strong ETag, which `If-Match` requires (RFC 9110, section 8.8.3).
   var hasStrongTags: Bool
-  /// It gives exclusive write locks (RFC 4918, section 6), and no other writer one meanwhile. Not asked where it has no
-  /// use.
+  /// Whether the server's exclusive write locks exclude other writers (RFC 4918, section 6). `false` if that was not
+  /// tested because conditions are enough.
   var hasLocks: Bool
 
-  /// Whether files are written under a lock. All writers of a server must come to the same answer.
+  /// Whether files are written under a lock. All writers of a server must come to the same result.
   var needsLocks: Bool { hasLocks && !(heedsConditions && hasStrongTags) }
-  /// Whether two writers may lose nothing at all.
+  /// Whether the server protects writers from each other at all.
   var isEnough: Bool { heedsConditions || hasLocks }
 }
 
-/// Finds out once what a server does, and keeps it in a file: without that file, it is found out again.
+/// The cached protection of a server, in memory and in a file. If the file is lost, the server is tested again.
 actor WebDAVProtectionMemory {
   private struct Kept: Codable {
     var url: String
@@ -31,15 +31,17 @@ actor WebDAVProtectionMemory {
   private let path: String
   private var known: WebDAVProtection?
 
+  /// Creates a cache without reading the file.
+  ///
   /// - Parameters:
-  ///   - url: of the collection; another one is found out anew.
-  ///   - folder: of the destination's own.
+  ///   - url: the collection; a cached result for another URL is ignored.
+  ///   - folder: the destination's own state folder.
   init(url: String, folder: String) {
     self.url = url
     path = "\(folder)/webdav.json"
   }
 
-  /// What is known, or else what `probe` finds out.
+  /// Returns the cached protection, or the result of `probe`.
   func value(_ probe: @Sendable () async throws -> WebDAVProtection) async throws -> WebDAVProtection {
     if let known { return known }
     let (path, url) = (path, url)
@@ -54,11 +56,11 @@ actor WebDAVProtectionMemory {
       known = kept
       return kept
     }
-    // Of two who ask at once both find out: the same.
+    // If two tasks ask at once, both test the server, with the same result.
     let found = try await probe()
     known = found
     let bytes = Array(try JSONEncoder().encode(Kept(url: url, protection: found)))
-    // Where it cannot be kept, it is found out again.
+    // If the result cannot be saved, the server is tested again next time.
     try? await onThread { _ in
       try PrivateFile.makeDirectory(URL(filePath: path).deletingLastPathComponent().path)
       try PrivateFile.replace(path, bytes)
@@ -66,7 +68,7 @@ actor WebDAVProtectionMemory {
     return found
   }
 
-  /// It was not so: it is found out again.
+  /// Discards the cached result, so that the server is tested again.
   func forget() async {
     known = nil
     let path = path

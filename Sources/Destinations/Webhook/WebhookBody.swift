@@ -1,27 +1,27 @@
 import HealthFormats
 import HealthModel
 
-/// What a request says, and of which samples it has no place.
+/// A request body, and the samples that it cannot represent.
 struct WebhookDocument: Sendable {
   var bytes: [UInt8] = []
   var refused: [RefusedSample] = []
-  /// Whether it says nothing.
+  /// Whether the body has no content.
   var isEmpty = true
 }
 
-/// A shape of body that receivers read.
+/// A format of a request body.
 enum WebhookBody: String, CaseIterable, Sendable {
   /// The lines of the change feed.
   case ndjson
   /// A row for each sample.
   case csv
-  /// Those of the app HealthAppTransfer.
+  /// The formats of the app HealthAppTransfer.
   case hat1 = "hat-json-v1"
   case hat2 = "hat-json-v2"
   case hatCSV = "hat-csv"
-  /// Records of the app HealthPush, as its files have them.
+  /// The records of the app HealthPush, as in its files.
   case healthPush = "healthpush"
-  /// What the app Health Auto Export sends.
+  /// The format of the app Health Auto Export.
   case healthAutoExport = "health-auto-export"
 
   var contentType: String {
@@ -32,10 +32,10 @@ enum WebhookBody: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether it can say that a sample is deleted.
+  /// Whether the format can express deletions.
   var hasDeletions: Bool { self == .ndjson || self == .healthPush }
 
-  /// Says a batch, with what belongs to its samples out of the record. Throws `DecodingError`, `StoreError`.
+  /// Encodes a batch, with related samples from the record. Throws `DecodingError`, `StoreError`.
   func document(of batch: DeliveryBatch, _ record: RecordReader) async throws -> WebhookDocument {
     switch self {
     case .ndjson: try Self.whole(batch, ChangeFeedWriter())
@@ -48,13 +48,13 @@ enum WebhookBody: String, CaseIterable, Sendable {
     }
   }
 
-  /// The bytes as one gzip member.
+  /// Returns the bytes compressed as one gzip member.
   func gzip(_ bytes: [UInt8]) -> [UInt8] {
     let compressor = FileCompression.gzip.compressor()
     return compressor.compress(bytes) + compressor.finish()
   }
 
-  /// Formats that have a place for every sample.
+  /// Encodes a batch in a format that can represent every sample.
   private static func whole(_ batch: DeliveryBatch, _ writer: some SampleFileWriter) throws -> WebhookDocument {
     var (writer, document) = (writer, WebhookDocument())
     writer.begin(into: &document.bytes)
@@ -64,7 +64,7 @@ enum WebhookBody: String, CaseIterable, Sendable {
     return document
   }
 
-  /// A line each, those of deleted samples first.
+  /// Encodes a batch as one line for each change, deletions first.
   private static func records(_ batch: DeliveryBatch, _ record: RecordReader) throws -> WebhookDocument {
     var document = WebhookDocument()
     let coder = try RecordCoder(batch.changes, DayFiles.Options(hasWholeSamples: false), zone: record.zone)
@@ -86,7 +86,7 @@ enum WebhookBody: String, CaseIterable, Sendable {
     document.refused.append(RefusedSample(sample.reference, reason: "a body of \(rawValue) has no place for it"))
   }
 
-  /// Type by type, as these formats want it.
+  /// Encodes a batch sorted by type, as these formats require.
   private func selection(
     _ batch: DeliveryBatch, _ record: RecordReader, _ writer: some SelectiveFileWriter
   ) async throws -> WebhookDocument {
@@ -103,7 +103,8 @@ enum WebhookBody: String, CaseIterable, Sendable {
     return document
   }
 
-  /// Workouts come last, each with all of its route: a part that comes later brings the whole once more.
+  /// Encodes a batch for Health Auto Export. Workouts come last, each with its complete route: when a part of a route
+  /// arrives later, the whole workout is sent again.
   private func autoExport(_ batch: DeliveryBatch, _ record: RecordReader) async throws -> WebhookDocument {
     let samples = try batch.additionsByType()
     let offset = samples.first.map { record.zone.offset(at: $0.start.seconds) } ?? 0
@@ -132,7 +133,7 @@ enum WebhookBody: String, CaseIterable, Sendable {
         refuse(route, &document)
         continue
       }
-      // One whose workout is not there yet comes with it.
+      // A route whose workout is not in the batch brings the workout with it.
       if workouts[reference] == nil, let workout = try await record.sample(reference) {
         workouts[reference] = workout
         order.append(reference)
@@ -153,7 +154,7 @@ enum WebhookBody: String, CaseIterable, Sendable {
 }
 
 extension DeliveryBatch {
-  /// Samples to add, those of one type together, otherwise in their order. Throws `DecodingError`.
+  /// Returns the samples to add grouped by type, otherwise in their order. Throws `DecodingError`.
   func additionsByType() throws -> [Sample] {
     try additions().enumerated().sorted {
       ($0.element.type.rawValue, $0.offset) < ($1.element.type.rawValue, $1.offset)

@@ -1,9 +1,9 @@
 import Foundation
 import HealthModel
 
-/// Sends changes to a URL as they happen, in a body that others read already.
+/// A destination that sends changes to a URL as they happen, in a body format that existing receivers understand.
 ///
-/// A batch is one request, with its key as `Idempotency-Key`. Bodies that know no deletions are sent none.
+/// A batch is one request, with its key as `Idempotency-Key`. A format that cannot express deletions omits them.
 struct WebhookDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("webhook"), "Sends changes to a URL, in a body that many receivers read.", repetition: .byKey,
@@ -55,16 +55,16 @@ struct WebhookDestination: Destination {
     let timeout = Duration.seconds(try settings.integer("timeout"))
     capabilities = DestinationCapabilities(
       maximumChanges: try settings.integer("batch"), deletes: body.hasDeletions,
-      // What a batch lacks is read before.
+      // The extra time is for reading related samples from the record before the request.
       deadline: timeout + .seconds(30), purges: true)
     service = try HTTPService(settings, url: url, timeout: timeout)
   }
 
-  /// Sends a body without samples, marked as a test. Nothing can be taken away again: there is nothing in it.
+  /// Sends a body without samples, marked as a test. The body is empty, so there is nothing to remove afterwards.
   func check() async throws {
     let document = try await body.document(of: .empty(startsOver: false), record)
     let response = try await send(document, key: "test-\(UUID().uuidString.lowercased())", [("Hpeer-Test", "true")])
-    // Whoever wants samples says so, and is there.
+    // A receiver that only complains about missing samples is reachable.
     if [400, 422].contains(response.status) { return }
     if let error = Self.refusal(response) { throw error }
   }
@@ -93,7 +93,7 @@ struct WebhookDestination: Destination {
     return try await service.send(HTTPService.Request(method, url, headers: headers, body: bytes))
   }
 
-  /// Why an answer is no acknowledgement; `nil` of one that is.
+  /// Returns the error for an answer that is no acknowledgement, or `nil`.
   private static func refusal(_ response: HTTPService.Response) -> DeliveryError? {
     if (200...299).contains(response.status) { return nil }
     return HTTPService.misplaced(response) ?? .refused(reason: "it answers \(response.status)")

@@ -1,17 +1,18 @@
 import Cryptography
 import Foundation
 
-/// The headers that a person gives to every request.
+/// The headers from the settings, sent with every request.
 enum WebhookHeaders {
-  /// Those that are the request's own.
+  /// The names of the headers that hpeer sets itself.
   private static let reserved: Set<String> = [
-    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "hpeer-starts-over", "hpeer-test",
+    "connection", "content-encoding", "content-length", "content-type", "expect", "host", "hpeer-starts-over",
+    "hpeer-test",
     "idempotency-key", "transfer-encoding", "upgrade", "webhook-id", "webhook-signature", "webhook-timestamp",
   ]
-  /// Those that are secrets by what they are.
+  /// The names of the headers whose values are always secrets.
   private static let secret: Set<String> = ["authorization", "cookie", "proxy-authorization", "x-api-key"]
 
-  /// Throws ``SettingsError`` where there can be no such headers, whatever secrets hold.
+  /// Checks the headers without reading secrets. Throws ``SettingsError``.
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     var names: Set<String> = settings.has("token") ? ["authorization"] : []
     for key in ["headers", "secret-headers"] {
@@ -36,9 +37,9 @@ enum WebhookHeaders {
     }
   }
 
-  /// In the order of their names. Blocking: reads secrets.
+  /// Returns the headers sorted by name, then those with secrets. Blocking: reads secrets.
   ///
-  /// - Parameter settings: that ``validate(_:)`` has let pass.
+  /// - Parameter settings: settings that have passed ``validate(_:)``.
   static func read(
     _ settings: DestinationSettings, _ secrets: SecretStore
   ) throws(SettingsError) -> [(name: String, value: String)] {
@@ -63,15 +64,18 @@ enum WebhookHeaders {
   }
 }
 
-/// Signs requests as Standard Webhooks 1.0.0 has it (https://www.standardwebhooks.com), symmetrically: HMAC-SHA-256 over the
+/// A request signer for Standard Webhooks 1.0.0 (https://www.standardwebhooks.com), symmetric: HMAC-SHA-256 over the
 /// bytes `ID.TIMESTAMP.BODY`.
 ///
-/// `ID` is the key of the batch, the same when it comes again; `TIMESTAMP` are the seconds since 1970 at which it was sent, in
-/// decimal; `BODY` is what travels, compressed if it is.
+/// `ID` is the key of the batch, the same in a repeated delivery. `TIMESTAMP` is the time of sending in seconds since
+/// 1970, in decimal. `BODY` is the body as it is sent, compressed if compression is on.
 struct WebhookSignature: Sendable {
   private let key: SymmetricKey
 
+  /// Creates a signer.
+  ///
   /// - Parameter secret: `whsec_` and the key in base64; or any text, whose UTF-8 bytes are the key.
+  /// - Throws: ``SettingsError`` if the text after `whsec_` is not base64.
   init(secret: String) throws(SettingsError) {
     let mark = "whsec_"
     guard secret.hasPrefix(mark) else {
@@ -84,7 +88,7 @@ struct WebhookSignature: Sendable {
     key = SymmetricKey(data: bytes)
   }
 
-  /// `webhook-id`, `webhook-timestamp` and `webhook-signature`.
+  /// Returns the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`.
   func headers(id: String, body: [UInt8], now: Date) -> [(name: String, value: String)] {
     let timestamp = String(Int(now.timeIntervalSince1970))
     let code = HMAC.authenticationCode(for: Array("\(id).\(timestamp).".utf8) + body, using: key)

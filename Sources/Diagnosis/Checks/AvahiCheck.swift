@@ -1,6 +1,6 @@
 import PeerDiscovery
 
-/// avahi-daemon: there, and answering over D-Bus.
+/// A check that avahi-daemon is running and answers over D-Bus.
 struct AvahiCheck: Check {
   let id = "avahi"
   let title = "avahi-daemon"
@@ -42,7 +42,7 @@ struct AvahiCheck: Check {
     }
   }
 
-  /// What its configuration forbids, if that concerns `hpeer serve`.
+  /// Returns a finding if the daemon's configuration forbids what `hpeer serve` needs.
   private func publishing(_ configuration: String) -> Finding? {
     for key in ["disable-publishing", "disable-user-service-publishing"] {
       let isSet = configuration.split(separator: "\n").contains {

@@ -1,13 +1,13 @@
 import Foundation
 import OperatingSystem
 
-/// The D-Bus system bus, through which avahi-daemon is reached.
+/// A check of the D-Bus system bus, through which avahi-daemon is reached.
 struct BusCheck: Check {
   let id = "dbus"
   let title = "D-Bus"
   var machine: Machine
   var address = ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"]
-  /// 0, or an `errno` value.
+  /// Connects to a socket. Returns 0, or an `errno` value.
   var connect: @Sendable (String) -> Int32 = SocketProbe.connect(to:)
 
   private static let defaultPath = "/run/dbus/system_bus_socket"
@@ -27,7 +27,7 @@ struct BusCheck: Check {
     ]
   }
 
-  /// The socket of the first address that is one; nil where the bus is reached otherwise.
+  /// Returns the path of the first Unix socket in a bus address; nil if the bus is reached in another way.
   static func path(of address: String?) -> String? {
     guard let address, !address.isEmpty else { return defaultPath }
     for entry in address.split(separator: ";") where entry.hasPrefix("unix:") {

@@ -3,24 +3,24 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// The clock: codes, tokens and certificates have dates.
+/// A check of the clock, because codes, tokens and certificates have dates.
 struct ClockCheck: Check {
   let id = "clock"
   let title = "the clock"
   var subject: Subject
   var machine: Machine
-  /// Moments that are certainly past: what each is, and when it was.
+  /// Returns events that have certainly happened.
   var witnesses: @Sendable () async -> [Witness]
 
-  /// Something that happened, and so cannot lie ahead.
+  /// An event that happened, whose date cannot be in the future.
   struct Witness: Hashable, Sendable {
     var what: String
     var when: Date
   }
 
-  /// Files copied from another machine may be this much ahead of an honest clock.
+  /// The tolerance in seconds for files copied from another machine, whose clock may be ahead.
   private static let tolerance: TimeInterval = 300
-  /// No clock that was ever set shows an earlier year to this program.
+  /// The earliest plausible date: a clock that shows an earlier one was never set.
   private static let earliest = Date(timeIntervalSince1970: 1_735_689_600)  // 2025-01-01T00:00:00Z
 
   init(subject: Subject, machine: Machine) {
@@ -73,12 +73,12 @@ struct ClockCheck: Check {
     date.formatted(Date.ISO8601FormatStyle(timeZone: zone).year().month().day())
   }
 
-  /// In local time with its offset, as other commands print it.
+  /// Returns a date in local time with its UTC offset, as other commands print it.
   static func text(_ date: Date, in zone: TimeZone = .current) -> String {
     date.formatted(Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: zone))
   }
 
-  /// This program's file, the newest event in the audit log, the beginning of the certificate.
+  /// Returns the dates of this program's file, of the newest event in the audit log and of the certificate.
   private static func witnesses(of subject: Subject) async -> [Witness] {
     var witnesses: [Witness] = []
     if let program = FileStatus("/proc/self/exe") {
@@ -93,7 +93,7 @@ struct ClockCheck: Check {
           when: Date(timeIntervalSince1970: Double(newest.microseconds) / 1e6)))
     }
     if let validity = try? await IdentityStore.existing(in: subject.homeURL)?.validity {
-      // Made a day early, for clocks that lag.
+      // The certificate's validity begins a day early, for clocks that lag.
       witnesses.append(Witness(what: "this machine's certificate", when: validity.start.addingTimeInterval(86_400)))
     }
     return witnesses

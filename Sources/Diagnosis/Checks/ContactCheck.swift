@@ -3,25 +3,28 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// The machines that are pulled from, tried over the network: all of them in short, or one step by step.
+/// A check that contacts the servers of this machine over the network: all of them briefly, or one step by step.
 struct ContactCheck: Check {
   let id = "peer"
   let title = "the paired machines over the network"
   var subject: Subject
   var machine = Machine.real
   var servers: @Sendable () async -> [ServerRecord]
-  /// What tries them; made only if there is at least one machine to try.
+  /// Returns a function that contacts a machine. Called only if there is at least one.
   var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
 
-  /// Enough to listen for announcements, shake hands and get three answers; all machines are tried at the same time.
+  /// The time limit: enough to listen for announcements, make a handshake and get three answers. All machines are
+  /// contacted concurrently.
   let limit = Duration.seconds(25)
 
-  /// The ids of the findings that say that a machine was not reached, without and with its name.
+  /// The ids of findings for machines that were not reached, without and with a name on the command line.
   static let unreached: Set = ["peer.away", "peer.unreachable"]
 
-  /// In seconds. Codes and tokens expire, but clocks that differ by less than this do no harm.
+  /// The tolerated difference between two clocks, in seconds. Smaller differences do no harm although codes and
+  /// tokens expire.
   private static let tolerance = 120.0
-  /// How many addresses are named. A machine has a few, but anybody on the network can announce more in its name.
+  /// The maximum number of addresses in a message. A machine has few, but any machine on the network can announce
+  /// more in its name.
   private static let maximumNames = 4
 
   init(subject: Subject) {
@@ -33,7 +36,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// Empty if this machine pulls from no other; ``PeersCheck`` says so.
+  /// Returns the findings. Empty if this machine pulls from no other; ``PeersCheck`` reports that.
   func findings() async -> [Finding] {
     let all = await servers().filter { subject.peer == nil || $0.id == subject.peer }
     let (servers, apps) = (all.filter { !$0.traits.isApp }, all.filter(\.traits.isApp))
@@ -64,7 +67,8 @@ struct ContactCheck: Check {
     return steps + otherEnd.findings(try? trial.answer?.get().otherEnd)
   }
 
-  /// An app is there while it is open, which nobody would call a fault: a pull tells what is the matter with it.
+  /// Returns a hint for an app, which is only reachable while it is open. That is not a fault; a pull reports
+  /// problems.
   private static func app(_ server: ServerRecord) -> Finding? {
     server.traits.advice.map { advice in
       Finding(
@@ -73,7 +77,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// One line if all is well with the machine, else only what is not.
+  /// Returns a single finding if all is well with the machine, else only the problems.
   private static func short(_ steps: [Finding], of server: ServerRecord) -> [Finding] {
     let rest = steps.filter { $0.severity != .ok }
     guard rest.isEmpty else { return rest }
@@ -82,7 +86,7 @@ struct ContactCheck: Check {
     ]
   }
 
-  /// One finding for each step, up to the first that fails.
+  /// Returns a finding for each step, up to the first that fails.
   private func steps(with server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
     let reached = port(server, trial)
     let before = (announcement(server, trial).map { [$0, reached] } ?? [reached]) + way(server, trial)
@@ -103,7 +107,7 @@ struct ContactCheck: Check {
     }
   }
 
-  /// A machine that was not named on the command line may be switched off.
+  /// The severity for an unreachable machine: one that was not named on the command line may be switched off.
   private var severity: Finding.Severity { subject.peer == nil ? .note : .blocking }
 
   // MARK: Where it is
@@ -113,7 +117,8 @@ struct ContactCheck: Check {
     if !announced.isEmpty {
       return Finding(.ok, "peer.announced", "\(server.name) is announced at \(Self.list(announced))")
     }
-    // A machine that does not answer is reported once; that it is not announced either would be a second line.
+    // A machine that does not answer is reported once; the missing announcement would be a second line for the same
+    // problem.
     guard subject.peer != nil || trial.answer != nil else { return nil }
     let last = trial.addresses.isEmpty ? "" : "; it was last at \(Self.list(trial.addresses))"
     if let reason = trial.deafness {
@@ -145,7 +150,8 @@ struct ContactCheck: Check {
           + "firewall")
   }
 
-  /// Why an address is not reached, as far as this machine can tell; only of one that was named.
+  /// Returns why the first unreachable address cannot be reached, as far as this machine can tell. Only if a machine
+  /// was named.
   private func way(_ server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
     guard subject.peer != nil, !trial.addresses.contains(where: { $0.outcome == .proven }) else { return [] }
     for place in trial.addresses {
@@ -176,7 +182,7 @@ struct ContactCheck: Check {
     return []
   }
 
-  /// Whether any machine has the address, of one in the same network: `nil` where that is not known.
+  /// Returns whether any machine in the same network has the address, or `nil` if that is unknown.
   private func neighbour(_ address: IPv4Address, of server: ServerRecord, behind interface: NetworkInterface)
     -> Finding?
   {
@@ -193,7 +199,8 @@ struct ContactCheck: Check {
       remedy: "switch \(server.name) on; if it has another address by now, `hpeer discover` finds it")
   }
 
-  /// A machine that announces itself under this one's id but shows another certificate, while the right one is not found.
+  /// Returns a finding if another machine announces this one's id with another certificate and the real one was not
+  /// found.
   private func impostor(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
     for address in trial.addresses where address.claimsID {
       guard case .otherCertificate(let seen) = address.outcome else { continue }
@@ -239,7 +246,7 @@ struct ContactCheck: Check {
     guard abs(lead) > Self.tolerance else {
       return Finding(.ok, "peer.clock", "\(server.name)'s clock and this one agree")
     }
-    // The other machine may send any number; a Duration cannot hold all of them.
+    // The other machine may send any number, and a Duration cannot hold all of them.
     let amount = Duration.seconds(min(abs(lead), 1e12).rounded())
       .formatted(
         .units(allowed: [.days, .hours, .minutes, .seconds], width: .wide, maximumUnitCount: 2)

@@ -1,6 +1,6 @@
 import OperatingSystem
 
-/// A container whose network is not the host's: multicast does not get in.
+/// A check for a container without the host's network, which multicast cannot reach.
 struct ContainerCheck: Check {
   let id = "container"
   let title = "the container"
@@ -25,7 +25,7 @@ struct ContainerCheck: Check {
     ]
   }
 
-  /// What Docker, Podman, Kubernetes on it, and user-mode networks hand out by default.
+  /// The default networks of Docker, Podman, Kubernetes on them, and user-mode networking.
   private static let bridgedNetworks: [(IPv4Address, Int)] = [
     (IPv4Address(value: 0xAC10_0000), 12), (IPv4Address(value: 0x0A58_0000), 16), (IPv4Address(value: 0x0A00_0200), 24),
   ]

@@ -2,7 +2,7 @@ import Foundation
 import OperatingSystem
 import PeerTrust
 
-/// Room for the store, in bytes and in files, on a disk that can be written to.
+/// A check that the disk of the store is writable and has room, in bytes and in inodes.
 struct DiskCheck: Check {
   let id = "disk"
   let title = "the disk"

@@ -1,6 +1,7 @@
 import OperatingSystem
 
-/// The active firewall: firewalld, ufw, or bare nftables and iptables. Whether it lets the server's port and mDNS in.
+/// A check that the active firewall (firewalld, ufw, or bare nftables and iptables) lets the server's port and mDNS
+/// in.
 struct FirewallCheck: Check {
   let id = "firewall"
   let title = "the firewall"
@@ -27,7 +28,7 @@ struct FirewallCheck: Check {
     if let output = await machine.run("nft", ["-j", "list", "ruleset"]).output, var rules = NftablesRules.parse(output)
     {
       isAnyKnown = true
-      // What iptables made is in there too, in words that only iptables knows.
+      // The rules of iptables are in there too, in a form that only iptables understands.
       if iptables != nil { rules.bases.removeAll { $0.name == "ip filter INPUT" } }
       found += judge(rules, interfaces, NftablesFilter())
     }
@@ -40,12 +41,12 @@ struct FirewallCheck: Check {
     ]
   }
 
-  /// Nobody but root may read ufw's rules, but everybody whether it is on.
+  /// Whether ufw is enabled. Only root may read its rules, but all users may read whether it is on.
   private var isUFWEnabled: Bool {
     (machine.text("/etc/ufw/ufw.conf") ?? "").split(separator: "\n").contains { $0.lowercased() == "enabled=yes" }
   }
 
-  /// What each interface's packets meet, the worst of all.
+  /// Returns findings for the worst verdict of any interface.
   private func judge(_ rules: RuleSet, _ interfaces: [NetworkInterface], _ filter: any PacketFilter) -> [Finding] {
     func worst(_ packet: (NetworkInterface) -> Packet?) -> (RuleSet.Verdict, Packet)? {
       let verdicts = interfaces.compactMap(packet).map { (rules.verdict(on: $0), $0) }

@@ -2,7 +2,7 @@ import Foundation
 import OperatingSystem
 import PeerTrust
 
-/// This machine's key and certificate, which every paired machine has pinned.
+/// A check of this machine's key and certificate, which every paired machine has pinned.
 struct IdentityCheck: Check {
   let id = "identity"
   let title = "the identity"
@@ -10,7 +10,7 @@ struct IdentityCheck: Check {
 
   init(subject: Subject) { self.subject = subject }
 
-  /// A certificate that ends sooner than this is worth a word.
+  /// The remaining validity below which the certificate is mentioned, in seconds.
   private static let soon: TimeInterval = 90 * 86_400
 
   func findings() async -> [Finding] {

@@ -3,7 +3,8 @@ import OperatingSystem
 import PeerDiscovery
 import PeerTrust
 
-/// Whether multicast reaches anybody: asks on every interface and listens, and asks avahi-daemon what it has heard.
+/// A check that multicast reaches other machines: sends a query on every interface, and asks avahi-daemon what it has
+/// found.
 struct MulticastCheck: Check {
   let id = "multicast"
   let title = "multicast"
@@ -11,13 +12,14 @@ struct MulticastCheck: Check {
   var ask: @Sendable ([String], [NetworkInterface]) -> MulticastQuery.Result = {
     MulticastQuery.ask($0, on: $1, seconds: 2)
   }
-  /// Nil where avahi-daemon cannot be asked.
+  /// Returns the services that avahi-daemon knows; nil if it cannot be asked.
   var browse: @Sendable () async -> [DiscoveredService]? = {
-    // Behind a firewall that knows only connections, avahi-daemon hears what the question from another port does not.
+    // Behind a stateful firewall, avahi-daemon receives announcements, but answers to the query from another port are
+    // blocked.
     try? await ServiceBrowser().snapshot(for: .seconds(2)) { !$0.isLocal }
   }
 
-  /// Maximum questions of one query: more would not fit into one packet.
+  /// The maximum number of neighbours in a query, so that it fits into one packet.
   private static let maximumNeighbours = 16
 
   func findings() async -> [Finding] {
@@ -36,7 +38,8 @@ struct MulticastCheck: Check {
     return Self.judge(result, services: await services, interfaces: interfaces)
   }
 
-  /// Every responder answers for its own address (RFC 6762 section 4), and most for the services that they offer.
+  /// Returns the questions: all responders answer for their own address (RFC 6762 section 4), and most for their
+  /// services.
   private func questions(for interfaces: [NetworkInterface]) -> [String] {
     let neighbours = (machine.text("/proc/self/net/arp") ?? "").split(separator: "\n").dropFirst()
       .compactMap { IPv4Address($0.prefix { $0 != " " }) }.prefix(Self.maximumNeighbours)
@@ -54,7 +57,7 @@ struct MulticastCheck: Check {
     var findings: [Finding] = []
     let failures = result.failures.sorted { $0.key < $1.key }
     for (name, code) in failures {
-      // EPERM is what a packet filter's refusal looks like to the sender.
+      // A packet filter that rejects a packet shows as EPERM at the sender.
       let isFirewall = code == EPERM
       findings.append(
         Finding(
@@ -73,7 +76,7 @@ struct MulticastCheck: Check {
       ]
     }
     guard failures.count < names.count else { return findings }
-    // Its own avahi-daemon answers every machine, unless something between the two swallows the question.
+    // This machine's avahi-daemon answers all queries unless something blocks them.
     let isDeaf = services != nil && answering.isDisjoint(with: own) && !own.isEmpty
     return findings + [
       isDeaf

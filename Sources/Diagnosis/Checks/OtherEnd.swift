@@ -4,16 +4,17 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 
-/// What a paired machine says of its end, in findings. Every text of it may be hostile.
+/// The findings from a paired machine's statement about its end of the pairing. Its texts may be hostile.
 struct OtherEnd {
-  /// The machine as this one has it in its list.
+  /// The machine's record on this machine.
   var server: ServerRecord
-  /// A scope in words; whether it is of numbers of whole days only.
+  /// Returns the description of a scope. The second argument says whether it is limited to daily values.
   var words: @Sendable (SampleFilter, _ onlyDaily: Bool) -> String
 
   private var name: String { server.name }
 
-  /// - Parameter answer: `nil` where it was not asked, or did not answer.
+  /// Returns the findings.
+  /// - Parameter answer: the statement; `nil` if the machine was not asked or did not answer.
   func findings(_ answer: PeerTrial.OtherEnd?) -> [Finding] {
     switch answer {
     case .said(let view): [seen(view), scope(view), ends(view), room(view), way(view)].compactMap(\.self)

@@ -3,7 +3,8 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// The paired machines: whose token ends soon or has ended, and which are not bound to a certificate.
+/// A check of the paired machines for tokens that expire soon or have expired, or that are not bound to a
+/// certificate.
 struct PeersCheck: Check {
   let id = "peers"
   let title = "the paired machines"

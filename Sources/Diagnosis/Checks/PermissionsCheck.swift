@@ -2,14 +2,14 @@ import Foundation
 import OperatingSystem
 import PeerTrust
 
-/// Owner and modes of the home: 0700, and 0600 for what is in it.
+/// A check of the owner and modes of the home: 0700 for directories, 0600 for files.
 struct PermissionsCheck: Check {
   let id = "permissions"
   let title = "the permissions"
   var subject: Subject
   var user = geteuid()
 
-  /// What hpeer makes there, as far as others could read something from it. The identity has a check of its own.
+  /// The files in the home that must not be readable by others. The identity has its own check.
   private static let files = [
     "store.sqlite", "store.sqlite-wal", "store.sqlite-shm", "peers.sqlite", "peers.sqlite-wal", "peers.sqlite-shm",
     "pairing.json", "inbox/authority-key.pem",
@@ -49,7 +49,7 @@ struct PermissionsCheck: Check {
       ? [Finding(.ok, "permissions.ok", "\(home) is this user's own and closed to others")] : findings
   }
 
-  /// Root looks on behalf of whoever owns the directory.
+  /// Returns a finding if the home or a file has the wrong owner. For root, the right owner is that of the home.
   private func ownership(_ directory: FileStatus, _ files: [(String, FileStatus)]) -> Finding? {
     let owner = user == 0 ? directory.owner : user
     let home = subject.home
@@ -63,7 +63,7 @@ struct PermissionsCheck: Check {
 
   private func writability(_ files: [String]) -> [Finding] {
     let home = subject.home
-    // A read-only disk is another check's finding.
+    // A read-only disk is reported by another check.
     let closed = ([home] + files).filter { access($0, $0 == home ? W_OK | X_OK : W_OK) != 0 && errno == EACCES }
     guard let first = closed.first else { return [] }
     let mode = first == home ? "u+rwx" : "u+rw"
@@ -110,13 +110,13 @@ struct PermissionsCheck: Check {
     return findings
   }
 
-  /// Who else could put another directory in the place of the home.
+  /// Returns an error if another user could replace the home with another directory.
   private func danger(_ directory: FileStatus) -> SystemError? {
     do throws(SystemError) {
       try HomeDirectory.requirePrivate(subject.home, for: user == 0 ? directory.owner : user)
       return nil
     } catch {
-      // Of the home itself the rest is said.
+      // Problems of the home itself are reported elsewhere.
       return error.path == HomeDirectory.resolved(subject.home) ? nil : error
     }
   }

@@ -1,14 +1,14 @@
 import Foundation
 import OperatingSystem
 
-/// The server's TCP port: ours and reachable, free, or taken by another program.
+/// A check of the server's TCP port: whether the server can be reached there, or whether it is free or taken.
 struct PortCheck: Check {
   let id = "port"
   let title = "the port"
   var subject: Subject
   var machine: Machine
   var server: @Sendable (String, Machine) -> ServeProcess? = ServeProcess.init(home:machine:)
-  /// 0, or an `errno` value.
+  /// Connects to a port. Returns 0, or an `errno` value.
   var connect: @Sendable (IPv4Address, UInt16) -> Int32 = { SocketProbe.connect(to: $0, port: $1) }
 
   /// The user ID of the server process.
@@ -27,7 +27,7 @@ struct PortCheck: Check {
     let listening = machine.sockets("tcp").filter(\.isListening)
     guard let process = server(subject.home, machine) else { return [withoutServer(listening)] }
     let owners = machine.owners(Set(listening.map(\.inode)))
-    // The server keeps its memory private, and with it from its own user which sockets are its.
+    // The server's memory is private, so even its own user cannot see which sockets belong to it.
     let hidden = listening.filter { owners[$0.inode] == nil && $0.user == user }
     let visible = listening.filter { owners[$0.inode]?.pid == process.pid }
     let own = visible.isEmpty ? hidden : visible

@@ -1,13 +1,13 @@
 import OperatingSystem
 
-/// Other programs beside avahi-daemon on the mDNS port: two responders fight for the host's name.
+/// A check for other mDNS responders beside avahi-daemon: two responders compete for the host's name.
 struct ResponderCheck: Check {
   let id = "responder"
   let title = "port 5353"
   var machine: Machine
 
   private static let port: UInt16 = 5353
-  /// Browsers and players listen there for speakers and screens and answer nothing.
+  /// Programs that listen on the port for speakers and screens but answer nothing.
   private static let listenersOnly = [
     "chrome", "chromium", "brave", "msedge", "vivaldi", "opera", "firefox", "spotify",
   ]
@@ -30,10 +30,11 @@ struct ResponderCheck: Check {
       ? [Finding(.ok, "responder.ok", "No other mDNS responder is on port 5353")] : others
   }
 
-  /// Nil for Avahi and for those who only listen. The user stands in for a process that may not be looked at.
+  /// Returns a finding, or nil for Avahi and for programs that only listen. If the process is not visible, its user
+  /// is used.
   private func finding(owner: SocketOwner?, user: String?) -> Finding? {
     let name = owner?.name ?? user ?? ""
-    // `comm` has at most 15 bytes.
+    // The kernel's `comm` has at most 15 bytes.
     if name.hasPrefix("avahi") { return nil }
     if name.hasPrefix("systemd-resolve") {
       return Finding(

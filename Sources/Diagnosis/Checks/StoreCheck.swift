@@ -3,12 +3,12 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// The health record itself: that it opens and can be read, and with `--check-store` that it is sound in every respect.
+/// A check that the health record opens and can be read, and with `--check-store` that it is completely sound.
 struct StoreCheck: Check {
   let id = "store"
   let title = "the store"
   var subject: Subject
-  /// How long its pages are read, when that is not what was asked for.
+  /// The time limit for reading the store's pages without `--check-store`.
   var quickLimit = Duration.seconds(6)
   var integrity: @Sendable (String, HealthStore.CheckDepth) async -> Result<StoreIntegrity, StoreError> = {
     directory, depth in
@@ -21,10 +21,10 @@ struct StoreCheck: Check {
 
   init(subject: Subject) { self.subject = subject }
 
-  /// A full check reads everything, however long that takes.
+  /// The time limit. A full check reads everything and may take hours.
   var limit: Duration { subject.checksStore ? .seconds(24 * 3600) : quickLimit + .seconds(8) }
 
-  /// Damage has many faces and one remedy; more of them do not help.
+  /// The maximum number of damage findings: they all have the same remedy.
   private static let maximumFindings = 8
 
   func findings() async -> [Finding] {
@@ -49,8 +49,8 @@ struct StoreCheck: Check {
     }
   }
 
-  /// Every command that writes stops at a damaged page that it comes across, so that they are looked for as long as a
-  /// person may be kept waiting.
+  /// Reads as many pages as the time limit allows: commands that write stop at a damaged page, so it is worth finding
+  /// early.
   private func quickCheck(_ inspection: StoreInspection) async -> [Finding] {
     let result = await TimeLimit.run(quickLimit) { [integrity, subject] in await integrity(subject.home, .pages) }
     switch result {

@@ -1,19 +1,19 @@
 import OperatingSystem
 
-/// One condition of a packet filter's rule, as far as it is understood.
+/// A condition of a packet filter's rule, if it is understood.
 struct Condition: Hashable, Sendable {
   enum Test: Hashable, Sendable {
-    /// `tcp`, `udp`, `icmp`...; numbers as text.
+    /// A transport protocol such as `tcp`, `udp` or `icmp`; numbers as text.
     case transport(Set<String>)
     case ports([ClosedRange<UInt16>])
-    /// A trailing `+` or `*` stands for any ending.
+    /// Interface names; a trailing `+` or `*` is a wildcard.
     case interfaces([String])
     case source([Network]), destination([Network])
     /// Connection states, such as `new`.
     case states(Set<String>)
-    /// `unicast`/`host`/`local`, `multicast`, `broadcast`...
+    /// Packet types such as `unicast`, `host`, `local`, `multicast` or `broadcast`.
     case kinds(Set<String>)
-    /// `ipv4` or `ipv6`: packets here are IPv4.
+    /// Address families, `ipv4` or `ipv6`. Packets here are IPv4.
     case family(Set<String>)
     case unknown
   }
@@ -22,7 +22,7 @@ struct Condition: Hashable, Sendable {
     var address: IPv4Address
     var prefixLength: Int
 
-    /// `192.168.0.0/16`, or one address.
+    /// Parses `192.168.0.0/16`, or a single address.
     init?(_ text: some StringProtocol) {
       let parts = text.split(separator: "/")
       guard let first = parts.first, let address = IPv4Address(first), parts.count <= 2 else { return nil }

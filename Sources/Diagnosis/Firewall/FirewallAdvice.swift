@@ -1,11 +1,12 @@
-/// What is to be said about a firewall: the same findings whatever its kind.
+/// The findings about a firewall, the same for every kind of firewall.
 struct FirewallAdvice: Sendable {
   let subject: Subject
 
+  /// Returns a finding about the port of `hpeer serve`, or nil if the port is open.
   /// - Parameters:
-  ///   - where: what is in the way, such as `ufw` or `firewalld's zone public (wlan0)`.
-  ///   - verdict: whether a client gets through to the port of `hpeer serve`.
-  ///   - command: what opens it.
+  ///   - where: the obstacle, such as `ufw` or `firewalld's zone public (wlan0)`.
+  ///   - verdict: whether a client can reach the port.
+  ///   - command: the command that opens the port.
   func port(_ verdict: RuleSet.Verdict, where place: String, command: String) -> Finding? {
     let port = "\(subject.port)/tcp"
     switch verdict {
@@ -21,7 +22,7 @@ struct FirewallAdvice: Sendable {
     }
   }
 
-  /// Likewise for mDNS, which both sides need to find each other.
+  /// Returns a finding about mDNS, which both sides need to find each other, or nil if its port is open.
   func multicastDNS(_ verdict: RuleSet.Verdict, where place: String, command: String) -> Finding? {
     switch verdict {
     case .open: return nil
@@ -40,7 +41,7 @@ struct FirewallAdvice: Sendable {
     Finding(.ok, "firewall.open", "\(place) lets \(subject.port)/tcp and 5353/udp in")
   }
 
-  /// Nobody but root may read the rules.
+  /// Returns a finding that only root may read the rules.
   func hidden(_ place: String?, commands: [String]) -> Finding {
     let what = place.map { "\($0) is active; whether" } ?? "Whether a firewall"
     let rest = place == nil ? "keeps" : "it keeps"

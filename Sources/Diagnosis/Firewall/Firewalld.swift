@@ -1,15 +1,15 @@
 import OperatingSystem
 import PeerTrust
 
-/// firewalld, asked through `firewall-cmd`.
+/// The check of firewalld, through `firewall-cmd`.
 struct Firewalld: Sendable {
   var subject: Subject
   var machine: Machine
 
-  /// firewall-cmd(1): the caller may not ask.
+  /// The exit status of firewall-cmd(1) if the caller is not authorized.
   private static let notAuthorized: Int32 = 253
 
-  /// Nil where firewalld does not run.
+  /// Returns the findings, or nil if firewalld does not run.
   func findings(_ interfaces: [NetworkInterface]) async -> [Finding]? {
     let advice = FirewallAdvice(subject: subject)
     guard case .finished(let status, _, _) = await machine.run("firewall-cmd", ["--state"]) else { return nil }

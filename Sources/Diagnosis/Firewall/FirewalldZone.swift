@@ -1,11 +1,11 @@
-/// What `firewall-cmd --zone=ZONE --list-all` prints.
+/// A firewalld zone, as printed by `firewall-cmd --zone=ZONE --list-all`.
 struct FirewalldZone: Sendable {
   var name: String
-  /// `default`, `ACCEPT`, `DROP`, `%%REJECT%%`.
+  /// The target: `default`, `ACCEPT`, `DROP` or `%%REJECT%%`.
   var target = "default"
   var services: Set<String> = []
   var ports: [(transport: String, range: ClosedRange<UInt16>)] = []
-  /// Rules that may say otherwise, and are not understood here.
+  /// Whether the zone has rich rules, which are not interpreted and may override the rest.
   var hasRichRules = false
 
   init?(name: String, _ text: String) {
@@ -30,7 +30,7 @@ struct FirewalldZone: Sendable {
     guard isKnown else { return nil }
   }
 
-  /// `8737/tcp` or `1025-65535/udp`
+  /// Parses `8737/tcp` or `1025-65535/udp`.
   private static func port(_ text: String) -> (transport: String, range: ClosedRange<UInt16>)? {
     let parts = text.split(separator: "/")
     let ends = (parts.first ?? "").split(separator: "-").map { UInt16($0) }
@@ -38,13 +38,14 @@ struct FirewalldZone: Sendable {
     return (String(parts[1]), low...high)
   }
 
-  /// - Parameter service: the name under which firewalld knows this port.
+  /// Returns whether the zone lets a port in.
+  /// - Parameter service: firewalld's service name for this port.
   func lets(in transport: Packet.Transport, _ port: UInt16, service: String) -> Bool {
     target == "ACCEPT" || services.contains(service)
       || ports.contains { $0.transport == transport.rawValue && $0.range.contains(port) }
   }
 
-  /// What `firewall-cmd --get-active-zones` prints: the zone of each interface that has one of its own.
+  /// Returns the zone of each interface that has its own, from the output of `firewall-cmd --get-active-zones`.
   static func zones(_ text: String) -> [String: String] {
     var zones: [String: String] = [:]
     var zone = ""

@@ -1,4 +1,4 @@
-/// Reads what `iptables -S` prints: the rules of the table `filter`, one a line, as options of iptables(8).
+/// A parser for the output of `iptables -S`: the rules of the table `filter`, each a line of options of iptables(8).
 enum IptablesRules {
   static func parse(_ text: String) -> RuleSet {
     var rules = RuleSet()
@@ -15,7 +15,7 @@ enum IptablesRules {
     return rules
   }
 
-  /// Splits at spaces outside of double quotes.
+  /// Splits a line at spaces outside of double quotes.
   private static func words(_ line: Substring) -> [String] {
     var words: [String] = []
     var word = ""
@@ -45,11 +45,11 @@ enum IptablesRules {
       switch option {
       case "-j", "--jump": rule.action = action(rest.popFirst() ?? "")
       case "-g", "--goto": rule.action = .goto(rest.popFirst() ?? "")
-      // The module's own options follow, and those that are not known are conditions that are not.
+      // The module's options follow and become conditions; unknown options become unknown conditions.
       case "-m", "--match": if rest.popFirst() == "limit" { rule.conditions.append(Condition(test: .unknown)) }
       case "--comment", "--limit", "--limit-burst": rest = rest.dropFirst()
       default:
-        // After the target come the target's options.
+        // The options of the target come after it.
         if rule.action != .proceed { return rule }
         let values = rest.prefix { !$0.hasPrefix("-") && $0 != "!" }
         rest = rest.dropFirst(values.count)
@@ -84,7 +84,7 @@ enum IptablesRules {
     }
   }
 
-  /// `22,8000:9000`
+  /// Parses `22,8000:9000`.
   private static func ports(_ text: String) -> [ClosedRange<UInt16>]? {
     let ranges = text.split(separator: ",").map { part -> ClosedRange<UInt16>? in
       let ends = part.split(separator: ":", omittingEmptySubsequences: false).map { UInt16($0) }

@@ -1,10 +1,10 @@
-/// Reads the expressions of one rule of nftables.
+/// A parser for the expressions of one nftables rule.
 struct NftablesRule {
-  /// `family table`, which the names of chains and sets begin with.
+  /// The prefix of the names of chains and sets: `family table`.
   let prefix: String
   let sets: [String: [JSON]]
 
-  /// Usually one rule; a verdict map is one for each of its entries.
+  /// Returns the rules of the expressions: usually one, but one per entry for a verdict map.
   func rules(_ expressions: [JSON]) -> [RuleSet.Rule] {
     var conditions: [Condition] = []
     for expression in expressions {
@@ -41,7 +41,7 @@ struct NftablesRule {
     }
   }
 
-  /// Empty for what does not decide, such as a counter.
+  /// Returns the conditions of an expression. Empty for expressions that do not decide, such as a counter.
   private func conditions(_ expression: JSON) -> [Condition] {
     guard case .object(let members) = expression, let key = members.keys.first else {
       return [Condition(test: .unknown)]
@@ -57,7 +57,7 @@ struct NftablesRule {
     return conditions(left, values(right), isNegated: operation == "!=")
   }
 
-  /// A field of a protocol's header is also the condition that the packet is of that protocol, negated or not.
+  /// Returns the conditions of a comparison. A protocol's header field also requires that protocol, negated or not.
   private func conditions(_ left: JSON, _ values: [JSON]?, isNegated: Bool = false) -> [Condition] {
     let condition = Condition(test: test(left, values), isNegated: isNegated)
     switch left["payload"]?["protocol"]?.text {
@@ -73,7 +73,7 @@ struct NftablesRule {
     reference.hasPrefix("@") ? sets["\(prefix) \(reference.dropFirst())"] : nil
   }
 
-  /// What the right side of a comparison lists; nil for what it does not say.
+  /// Returns the values on the right side of a comparison; nil if they are unknown.
   private func values(_ right: JSON) -> [JSON]? {
     if let reference = right.text, reference.hasPrefix("@") { return elements(reference) }
     return right["set"]?.array ?? right.array ?? [right]

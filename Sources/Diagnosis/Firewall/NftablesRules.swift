@@ -1,11 +1,11 @@
 import Foundation
 
-/// Reads what `nft -j list ruleset` prints; see libnftables-json(5).
+/// A parser for the output of `nft -j list ruleset`; see libnftables-json(5).
 enum NftablesRules {
-  /// A family of nftables that IPv4 packets pass.
+  /// The nftables families that IPv4 packets pass.
   private static let families: Set<String> = ["ip", "inet"]
 
-  /// Nil where it is not that. The names of chains read `family table chain`.
+  /// Parses the output; nil if it has another format. Chains are named `family table chain`.
   static func parse(_ json: String) -> RuleSet? {
     guard let root = try? JSONDecoder().decode(JSON.self, from: Data(json.utf8)),
       let objects = root["nftables"]?.array
@@ -43,7 +43,7 @@ enum NftablesRules {
   private static func name(_ object: JSON, _ name: JSON?) -> String { "\(prefix(object)) \(name?.text ?? "")" }
 }
 
-/// Any JSON value.
+/// A JSON value.
 enum JSON: Hashable, Sendable, Decodable {
   case object([String: JSON]), array([JSON]), text(String), number(Double), bool(Bool), null
 

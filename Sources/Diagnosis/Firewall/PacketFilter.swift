@@ -1,7 +1,7 @@
 import OperatingSystem
 import PeerTrust
 
-/// How a kind of packet filter is called, and how a port is opened in it.
+/// A kind of packet filter: its name, and its command to open a port.
 protocol PacketFilter: Sendable {
   var name: String { get }
   func command(toLetIn packet: Packet, _ chain: RuleSet.BaseChain?) -> String

@@ -1,8 +1,8 @@
-/// What a packet filter does with packets that come in: base chains, and the chains that their rules lead to.
+/// The rules of a packet filter for incoming packets: base chains and the chains they jump to.
 struct RuleSet: Hashable, Sendable {
   enum Answer: Hashable, Sendable {
     case yes, no
-    /// It depends on something that is not known here.
+    /// The answer depends on something that is unknown here.
     case maybe
   }
 
@@ -12,7 +12,7 @@ struct RuleSet: Hashable, Sendable {
     case proceed
     case jump(String), goto(String)
     case leave
-    /// A rule of a kind that is not understood.
+    /// A rule of an unknown kind.
     case unknown
   }
 
@@ -28,11 +28,11 @@ struct RuleSet: Hashable, Sendable {
 
   enum Verdict: Hashable, Sendable {
     case open, closed
-    /// There are rules that cannot be judged here.
+    /// The result depends on rules that are not understood.
     case unsure
   }
 
-  /// In the order in which a packet passes them; every one must let it through.
+  /// The base chains in the order in which a packet passes them; all must accept the packet.
   var bases: [BaseChain] = []
   var chains: [String: [Rule]] = [:]
 
@@ -42,7 +42,7 @@ struct RuleSet: Hashable, Sendable {
     return verdicts.contains(.unsure) ? .unsure : .open
   }
 
-  /// The first base chain that does not let the packet through.
+  /// Returns the first base chain that does not let the packet through.
   func obstacle(to packet: Packet) -> BaseChain? {
     bases.first { verdict(of: $0, on: packet) != .open }
   }
@@ -55,7 +55,7 @@ struct RuleSet: Hashable, Sendable {
   }
 }
 
-/// The traversal of a packet through the chains.
+/// A traversal of the chains by a packet.
 private struct Walk {
   let chains: [String: [RuleSet.Rule]]
   let packet: Packet
@@ -64,7 +64,7 @@ private struct Walk {
   private var depth = 0
   private var steps = 0
 
-  /// The kernel's own limit on jumps.
+  /// The maximum depth of jumps, as in the kernel.
   private static let maximumDepth = 16
   private static let maximumSteps = 100_000
 
@@ -73,8 +73,8 @@ private struct Walk {
     self.packet = packet
   }
 
-  /// Whether the packet is accepted for certain; nil if the chain's end is reached. Without certainty it is only noted
-  /// what could have become of the packet.
+  /// Returns whether the packet is certainly accepted; nil if the end of the chain is reached. If it is uncertain
+  /// whether the packet gets here, only notes what could happen to it.
   mutating func run(_ chain: String, isCertain: Bool) -> Bool? {
     guard depth < Self.maximumDepth else { return nil }
     depth += 1

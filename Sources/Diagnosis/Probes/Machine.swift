@@ -1,19 +1,19 @@
 import Glibc
 import OperatingSystem
 
-/// What the checks ask of the machine that they run on. A test puts its own answers in.
+/// The system functions that the checks use. Tests substitute their own.
 struct Machine: Sendable {
-  /// A small text file, such as one in /proc or /etc.
+  /// Reads a small text file, such as one in /proc or /etc.
   var read: @Sendable (String) -> FileContents
-  /// A program of the system and its arguments.
+  /// Runs a system program with arguments.
   var run: @Sendable (String, [String]) async -> CommandOutcome
-  /// Which processes hold these sockets, as far as this user may know.
+  /// Returns the processes that hold sockets, as far as this user may know.
   var owners: @Sendable (Set<UInt64>) -> [UInt64: SocketOwner]
-  /// The name of a user.
+  /// Returns the name of a user.
   var userName: @Sendable (UInt32) -> String?
   var interfaces: @Sendable () -> [NetworkInterface]
   var isRoot: Bool
-  /// Which way packets to an address leave.
+  /// Returns the route of packets to an address.
   var way: @Sendable (IPv4Address) -> NetworkWay = NetworkWay.to
 
   static let real = Machine(
@@ -21,14 +21,14 @@ struct Machine: Sendable {
     userName: { getpwuid($0).map { String(cString: $0.pointee.pw_name) } }, interfaces: NetworkInterface.all,
     isRoot: geteuid() == 0)
 
-  /// The text of a file, or nil for whatever reason.
+  /// Returns the text of a file, or nil if it cannot be read for any reason.
   func text(_ path: String) -> String? {
     if case .text(let text) = read(path) { text } else { nil }
   }
 
   func exists(_ path: String) -> Bool { read(path) != .absent }
 
-  /// The sockets of one protocol, `udp` or `tcp`, in this network.
+  /// Returns the sockets of a protocol, `udp` or `tcp`, in this network namespace.
   func sockets(_ transport: String) -> [SocketEntry] {
     ["", "6"].flatMap { SocketEntry.parse(text("/proc/self/net/\(transport)\($0)") ?? "") }
   }

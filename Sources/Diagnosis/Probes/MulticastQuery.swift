@@ -1,22 +1,22 @@
 import Foundation
 import OperatingSystem
 
-/// A one-shot mDNS query (RFC 6762 section 5.1): from an ephemeral port, so that answers come back to it by unicast
+/// A one-shot mDNS query (RFC 6762 section 5.1). It uses an ephemeral port, so that answers arrive by unicast
 /// (section 6.7) and no second program listens on port 5353.
 enum MulticastQuery {
   struct Result: Hashable, Sendable {
-    /// The responders that answered, by the name of the interface they were asked on.
+    /// The responders that answered, by the name of the interface on which they were asked.
     var answers: [String: Set<IPv4Address>] = [:]
-    /// The interfaces on which the question could not be sent, with the `errno` value.
+    /// The `errno` values of the interfaces on which the query could not be sent.
     var failures: [String: Int32] = [:]
   }
 
   private static let group: UInt32 = 0xE000_00FB  // 224.0.0.251
   private static let port: UInt16 = 5353
-  /// Questions are sent this often, because multicast loses packets.
+  /// The number of times the query is sent, because multicast loses packets.
   private static let rounds = 3
 
-  /// Asks on every interface. Blocks until somebody else has answered on each, at most for `seconds`.
+  /// Sends a query on every interface. Blocks until another machine has answered on each, at most for `seconds`.
   static func ask(_ questions: [String], on interfaces: [NetworkInterface], seconds: Double) -> Result {
     let identifier = UInt16.random(in: 1...UInt16.max)
     let message = self.message(questions, identifier: identifier)
@@ -54,7 +54,7 @@ enum MulticastQuery {
     return result
   }
 
-  /// A DNS query for PTR records (RFC 1035 section 4). Names are dotted; their labels are of 1 to 63 bytes.
+  /// Returns a DNS query for PTR records (RFC 1035 section 4). Names are dotted; their labels have 1 to 63 bytes.
   static func message(_ questions: [String], identifier: UInt16) -> [UInt8] {
     var bytes = [UInt8(identifier >> 8), UInt8(identifier & 0xFF), 0, 0]
     bytes += [UInt8(questions.count >> 8), UInt8(questions.count & 0xFF), 0, 0, 0, 0, 0, 0]
@@ -65,7 +65,7 @@ enum MulticastQuery {
     return bytes
   }
 
-  /// Whether these are the first bytes of a response to a question of this identifier.
+  /// Returns whether the bytes are the start of a response to a query with this identifier.
   static func isAnswer(_ bytes: some Collection<UInt8>, identifier: UInt16) -> Bool {
     let header = Array(bytes.prefix(12))
     return header.count == 12 && header[0] == UInt8(identifier >> 8) && header[1] == UInt8(identifier & 0xFF)

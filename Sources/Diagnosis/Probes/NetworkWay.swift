@@ -1,17 +1,16 @@
 import Glibc
 import OperatingSystem
 
-/// Which way packets to an address leave this machine, by all that the kernel knows of routes: also those that a VPN has put
-/// before the others.
+/// The route of packets from this machine to an address, by all of the kernel's routes, including those of a VPN.
 enum NetworkWay: Hashable, Sendable {
   /// The kernel has no route.
   case none
-  /// They leave from this address of this machine.
+  /// Packets leave from this local address.
   case from(IPv4Address)
-  /// It cannot be told.
+  /// The route cannot be determined.
   case unknown
 
-  /// Asks the kernel. Sends nothing.
+  /// Returns the kernel's route to an address. Sends nothing.
   @Sendable static func to(_ address: IPv4Address) -> NetworkWay {
     let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .unknown }
@@ -25,7 +24,7 @@ enum NetworkWay: Hashable, Sendable {
 }
 
 extension NetworkInterface {
-  /// Whether it leads into a tunnel, such as that of a VPN.
+  /// Whether the interface is a tunnel, such as that of a VPN.
   var isTunnel: Bool {
     ["tun", "tap", "wg", "ppp", "tailscale", "zt", "utun", "nordlynx", "proton", "ipsec"].contains {
       name.hasPrefix($0)

@@ -1,11 +1,11 @@
 import Glibc
 import OperatingSystem
 
-/// An IPv4 address with a port, as the calls of sockets take and give it (ip(7)).
+/// An IPv4 address with a port, as used by socket calls (ip(7)).
 struct SocketAddress {
   private var value = sockaddr_in()
 
-  /// Filled in by a call.
+  /// Creates an empty address, to be filled in by a call.
   init() {}
 
   init(_ address: IPv4Address, port: UInt16 = 0) {
@@ -17,14 +17,14 @@ struct SocketAddress {
   var address: IPv4Address { IPv4Address(value: UInt32(bigEndian: value.sin_addr.s_addr)) }
   var port: UInt16 { UInt16(bigEndian: value.sin_port) }
 
-  /// For a call that reads an address and takes its length in bytes.
+  /// Calls `body` with the address and its length in bytes, for calls that read an address.
   func withPointer<Value>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Value) -> Value {
     withUnsafePointer(to: value) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
     }
   }
 
-  /// For a call that writes an address, and its length in bytes.
+  /// Calls `body` with the address and its length in bytes, for calls that write an address.
   mutating func withMutablePointer<Value>(
     _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Value
   ) -> Value {

@@ -1,56 +1,55 @@
 import Foundation
 import HealthModel
 
-/// A sample, or a deleted one, as HealthPush hands it to a ``SyncDestination``.
+/// A sample, or a deleted sample, in the form in which HealthPush passes it to a ``SyncDestination``.
 ///
-/// A quantity's value is in the unit of its type (`SampleTypeCatalogue.Entry.canonicalUnit`), so that all points of a
-/// metric are in one unit; where it cannot be converted, in its own. What is no quantity has its duration for a value,
-/// in `s`.
+/// The value of a quantity is in the canonical unit of its type (`SampleTypeCatalogue.Entry.canonicalUnit`), so that
+/// all points of a metric have the same unit, or in its own unit if it cannot be converted. For other samples the
+/// value is the duration in `s`.
 ///
 /// ```swift
 /// let point = HealthDataPoint(metricType: .steps, value: 1000, unit: "count", timestamp: Date())
 /// print(point.metricType.rawValue, point.value, point.deleted)  // steps 1000.0 false
 /// ```
 public struct HealthDataPoint: Identifiable, Hashable, Sendable {
-  /// Whether a point is a sample or was computed.
+  /// The origin of a point, either a sample or a computation.
   public enum Aggregation: String, Hashable, Sendable {
-    /// A sample as it is.
+    /// A single sample.
     case raw
-    /// A day's sum, which HealthPush makes of what accumulates. A record's samples are all passed on, so that no point
-    /// of a
-    /// ``SyncDestinationObserver`` is one.
+    /// A daily sum, which HealthPush computes for cumulative types. A ``SyncDestinationObserver`` delivers single
+    /// samples and never creates such points.
     case sum
   }
 
-  /// Of the record format that HealthPush writes.
+  /// The version of the record format that HealthPush writes.
   public static let schemaVersion = "1.0"
 
-  /// Of the sample: points with the same one are the same.
+  /// The UUID of the sample. Points with equal identifiers are the same point.
   public var id: UUID
-  /// What was measured.
+  /// The measured type.
   public var metricType: HealthMetricType
-  /// In ``unit``; 0 of a deleted sample, of which it is not known any more.
+  /// The value in ``unit``, or 0 for a deleted sample, whose value is no longer known.
   public var value: Double
-  /// A HealthKit unit string; empty where there is none.
+  /// The HealthKit unit string, empty if there is none.
   public var unit: String
-  /// When what was measured began.
+  /// The start of the measurement.
   public var startDate: Date
-  /// When it ended; that of ``startDate`` for a reading at one instant.
+  /// The end of the measurement, equal to ``startDate`` for an instantaneous reading.
   public var endDate: Date
-  /// Who wrote the sample; empty of a deleted sample of which that is not known.
+  /// The name of the source, empty for a deleted sample whose source is unknown.
   public var sourceName: String
-  /// Of the app that wrote it, where that is known.
+  /// The bundle identifier of the app that wrote the sample, if known.
   public var sourceBundleIdentifier: String?
-  /// HealthKit's number of a category's value, such as a stage of sleep; `nil` of what is no category.
+  /// HealthKit's integer of a category value, such as a sleep stage, or `nil` for other samples.
   public var categoryValue: Int?
-  /// `raw` of all samples.
+  /// The aggregation, `raw` for all samples.
   public var aggregation: Aggregation
-  /// The sample was deleted: what was made of it must go.
+  /// Whether the sample was deleted, so that everything derived from it must be removed.
   public var deleted: Bool
-  /// When it was; `nil` of what was not.
+  /// The time of the deletion, or `nil` if the sample was not deleted.
   public var deletedAt: Date?
 
-  /// With everything that HealthPush's code knows of a point.
+  /// Creates a point with all properties known to HealthPush's code.
   public init(
     id: UUID, metricType: HealthMetricType, value: Double, unit: String, startDate: Date, endDate: Date,
     sourceName: String, sourceBundleIdentifier: String? = nil, categoryValue: Int? = nil,
@@ -71,13 +70,13 @@ public struct HealthDataPoint: Identifiable, Hashable, Sendable {
   }
 }
 
-// MARK: As HealthPush's guide has it
+// MARK: HealthPush's documented interface
 
 extension HealthDataPoint {
-  /// ``startDate``.
+  /// The time of the point, the same as ``startDate``.
   public var timestamp: Date { startDate }
 
-  /// With what HealthPush's guide says of a point: a reading at one instant, of no source.
+  /// Creates an instantaneous point without a source, as documented in HealthPush's guide.
   public init(metricType: HealthMetricType, value: Double, unit: String, timestamp: Date) {
     self.init(
       id: UUID(), metricType: metricType, value: value, unit: unit, startDate: timestamp, endDate: timestamp,
@@ -85,7 +84,7 @@ extension HealthDataPoint {
   }
 }
 
-// MARK: Of a record
+// MARK: Conversion of samples
 
 extension HealthDataPoint {
   init(_ sample: Sample) {

@@ -1,78 +1,73 @@
 import HealthModel
 
-/// What a ``HealthDataPoint`` measures, named as HealthPush names it: `steps`, `heartRate`, `sleepAnalysis`.
+/// The name of a measured type as in HealthPush: `steps`, `heartRate`, `sleepAnalysis`.
 ///
-/// HealthPush knows 25; here every type has a name, which is that of HealthKit's Swift constant, or else its
+/// HealthPush has 25 names. Here every sample type has a name: that of HealthKit's Swift constant, or else its
 /// identifier.
-///
-/// ```swift
-/// print(HealthMetricType.heartRate.rawValue)                                              // heartRate
-/// print(HealthMetricType(SampleType("HKQuantityTypeIdentifierVO2Max")) == .init(rawValue: "vo2Max"))  // true
-/// ```
 public struct HealthMetricType: RawRepresentable, Hashable, Sendable, Codable {
   public let rawValue: String
 
-  /// Any text is a name.
+  /// Creates a type with any name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// The name of a type of samples.
+  /// Creates the name of a sample type.
   public init(_ type: SampleType) {
     rawValue = type == Self.stepCount ? "steps" : type.shortName
   }
 
-  // The only one of the 25 that HealthKit calls otherwise.
+  // The only one of the 25 whose name differs from HealthKit's.
   private static let stepCount = SampleType("HKQuantityTypeIdentifierStepCount")
 }
 
 extension HealthMetricType {
-  /// In `count`.
+  /// Steps, in `count`.
   public static let steps = Self(rawValue: "steps")
-  /// In `kcal`.
+  /// Resting energy, in `kcal`.
   public static let activeEnergyBurned = Self(rawValue: "activeEnergyBurned")
-  /// In `kcal`.
+  /// Active energy, in `kcal`.
   public static let basalEnergyBurned = Self(rawValue: "basalEnergyBurned")
-  /// In `m`.
+  /// Cycling distance, in `m`.
   public static let distanceWalkingRunning = Self(rawValue: "distanceWalkingRunning")
-  /// In `m`.
+  /// Walking and running distance, in `m`.
   public static let distanceCycling = Self(rawValue: "distanceCycling")
-  /// In `count`.
+  /// Flights climbed, in `count`.
   public static let flightsClimbed = Self(rawValue: "flightsClimbed")
-  /// In `min`.
+  /// Move time, in `min`.
   public static let appleExerciseTime = Self(rawValue: "appleExerciseTime")
-  /// In `min`.
+  /// Stand time, in `min`.
   public static let appleStandTime = Self(rawValue: "appleStandTime")
-  /// In `min`.
+  /// Exercise time, in `min`.
   public static let appleMoveTime = Self(rawValue: "appleMoveTime")
-  /// In `kg`.
+  /// Lean body mass, in `kg`.
   public static let bodyMass = Self(rawValue: "bodyMass")
-  /// In `count`.
+  /// Body mass index, in `count`.
   public static let bodyMassIndex = Self(rawValue: "bodyMassIndex")
-  /// A fraction, in `%`: 0.2 for a fifth.
+  /// Body fat percentage as a fraction, in `%`: 0.2 for a fifth.
   public static let bodyFatPercentage = Self(rawValue: "bodyFatPercentage")
-  /// In `cm`.
+  /// Height, in `cm`.
   public static let height = Self(rawValue: "height")
-  /// In `kg`.
+  /// Body mass, in `kg`.
   public static let leanBodyMass = Self(rawValue: "leanBodyMass")
-  /// In `count/min`.
+  /// Respiratory rate, in `count/min`.
   public static let heartRate = Self(rawValue: "heartRate")
-  /// In `count/min`.
+  /// Heart rate, in `count/min`.
   public static let restingHeartRate = Self(rawValue: "restingHeartRate")
-  /// In `ms`.
+  /// Heart rate variability, in `ms`.
   public static let heartRateVariabilitySDNN = Self(rawValue: "heartRateVariabilitySDNN")
-  /// In `mmHg`.
+  /// Diastolic blood pressure, in `mmHg`.
   public static let bloodPressureSystolic = Self(rawValue: "bloodPressureSystolic")
-  /// In `mmHg`.
+  /// Systolic blood pressure, in `mmHg`.
   public static let bloodPressureDiastolic = Self(rawValue: "bloodPressureDiastolic")
-  /// A fraction, in `%`: 0.98.
+  /// Oxygen saturation as a fraction, in `%`: 0.98.
   public static let oxygenSaturation = Self(rawValue: "oxygenSaturation")
-  /// In `count/min`.
+  /// Resting heart rate, in `count/min`.
   public static let respiratoryRate = Self(rawValue: "respiratoryRate")
-  /// In `degC`.
+  /// Body temperature, in `degC`.
   public static let bodyTemperature = Self(rawValue: "bodyTemperature")
-  /// A stage of sleep; its value is how long it lasts, in `s`.
+  /// A sleep stage, whose value is its duration in `s`.
   public static let sleepAnalysis = Self(rawValue: "sleepAnalysis")
-  /// In `kcal`.
+  /// Dietary energy, in `kcal`.
   public static let dietaryEnergyConsumed = Self(rawValue: "dietaryEnergyConsumed")
-  /// In `mL`.
+  /// Water intake, in `mL`.
   public static let dietaryWater = Self(rawValue: "dietaryWater")
 }

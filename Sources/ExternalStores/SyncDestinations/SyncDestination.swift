@@ -1,8 +1,9 @@
 import Foundation
 
-/// A destination as HealthPush has it, so that one written for it can follow a record: see ``SyncDestinationObserver``.
+/// A destination with HealthPush's interface, so that code written for HealthPush can follow a record: see
+/// ``SyncDestinationObserver``.
 ///
-/// There are two shapes of it, and a type conforms with either. That of HealthPush's guide has ``sync(data:)``:
+/// A type conforms with either of two forms. The form in HealthPush's guide has ``sync(data:)``:
 ///
 /// ```swift
 /// struct TotalDestination: SyncDestination {
@@ -15,77 +16,77 @@ import Foundation
 /// }
 /// ```
 ///
-/// That of its code has ``sync(data:onProgress:)``, and says what it can take in ``capabilities``. A destination that
-/// says nothing is given all that is in the record whenever that has changed, because it has no way to hear what was
-/// deleted.
+/// The form in HealthPush's code has ``sync(data:onProgress:)`` and declares its ``capabilities``. A destination
+/// without declared capabilities is given the entire record whenever it has changed, because it cannot receive
+/// deletions.
 public protocol SyncDestination: Identifiable, Sendable where ID == UUID {
-  /// Names the destination's position in the record: keep it where the destination's other settings are.
+  /// The name of the destination's position in the record. Store it with the destination's other settings.
   var id: UUID { get }
-  /// For a person.
+  /// The name for people.
   var name: String { get }
-  /// Whether anything is passed on.
+  /// Whether the destination receives anything.
   var isEnabled: Bool { get }
-  /// What it can take. By default, everything at once: see
+  /// The capabilities. By default, everything is delivered at once: see
   /// ``SyncCapabilities/init(supportsIncremental:isIdempotent:isFireAndForget:maxBatchSize:)``.
   var capabilities: SyncCapabilities { get }
 
-  /// Which time is meant. Asked once, before the first point is passed on: what starts before its ``QueryWindow/start``
-  /// is left out for good. All of it by default. Its end is not heeded: what comes later is what is waited for.
+  /// Returns the time to deliver. Called once, before the first delivery: samples that start before
+  /// ``QueryWindow/start`` are left out permanently. The end is ignored. The default is all time.
   func queryWindow(lastSyncedAt: Date?, needsFullSync: Bool, now: Date) -> QueryWindow
 
-  /// The same for the sums that HealthPush makes of what accumulates. Never asked: samples are passed on as they are.
+  /// Returns the time for HealthPush's sums of cumulative types. Never called, because single samples are delivered.
   func cumulativeQueryWindow(lastSyncedAt: Date?, now: Date) -> QueryWindow?
 
-  /// Takes points, and returns once the other side has them for good. What it throws says that all of them are to come
-  /// again.
+  /// Receives points, and returns when they are stored permanently. If it throws, all points are delivered again.
   func sync(data: [HealthDataPoint]) async throws
 
-  /// The same, saying how far it is: how many are done, of how many.
+  /// Receives points like ``sync(data:)`` and reports its progress as the number of completed and of all points.
   func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats
 
-  /// Forgets all points that it was given: which of them are still in the record is not known any more, as where
-  /// the position is one of an old epoch, or after ``SyncDestinationObserver/reset()``. All that is there follows. By default
-  /// it forgets nothing, and is given all of it again. Only asked of what takes changes.
+  /// Removes all points received so far, because it is unknown which of them still exist in the record, for example
+  /// after the record was replaced or after ``SyncDestinationObserver/reset()``. The entire record is delivered
+  /// afterwards. The default implementation does nothing. Called only for destinations that receive changes.
   func forgetAll() async throws
 
-  /// Whether it can be delivered to. For a person who sets it up: nothing here calls it.
+  /// Returns whether the destination can be reached. For a person who sets it up; never called here.
   func testConnection() async throws -> Bool
 
-  /// What an error of ``sync(data:onProgress:)`` means. ``SyncFailure/classifyNetworkError(_:)`` by default.
+  /// Returns the classification of an error of ``sync(data:onProgress:)``. The default is
+  /// ``SyncFailure/classifyNetworkError(_:)``.
   func classifyError(_ error: any Error) -> SyncFailure
 }
 
 extension SyncDestination {
-  /// None: it is given everything at once.
+  /// The default capabilities, with which everything is delivered at once.
   public var capabilities: SyncCapabilities { SyncCapabilities() }
 
-  /// All of the time until now.
+  /// Returns all time until now.
   public func queryWindow(lastSyncedAt: Date?, needsFullSync: Bool, now: Date) -> QueryWindow {
     QueryWindow(start: .distantPast, end: now)
   }
 
-  /// None of its own.
+  /// Returns `nil`.
   public func cumulativeQueryWindow(lastSyncedAt: Date?, now: Date) -> QueryWindow? { nil }
 
-  /// Nothing: everything comes again, and what is not in the record any more stays.
+  /// Does nothing: points are delivered again, and those that no longer exist in the record stay.
   public func forgetAll() async throws {}
 
-  /// As ``SyncFailure/classifyNetworkError(_:)`` does.
+  /// Returns ``SyncFailure/classifyNetworkError(_:)``.
   public func classifyError(_ error: any Error) -> SyncFailure { SyncFailure.classifyNetworkError(error) }
 
-  /// Does what ``sync(data:onProgress:)`` does, which the type must have then.
+  /// Calls ``sync(data:onProgress:)``, which the type must then implement.
   public func sync(data: [HealthDataPoint]) async throws {
     _ = try await forwarding { try await sync(data: data, onProgress: nil) }
   }
 
-  /// Does what ``sync(data:)`` does, which the type must have then, and counts every point as new.
+  /// Calls ``sync(data:)``, which the type must then implement, and counts every point as new.
   public func sync(data: [HealthDataPoint], onProgress: (@Sendable (Int, Int) -> Void)?) async throws -> SyncStats {
     try await forwarding { try await sync(data: data) }
     onProgress?(data.count, data.count)
     return SyncStats(processedCount: data.count, newCount: data.count)
   }
 
-  /// A type that has neither would go from one to the other for ever.
+  /// Calls `body`, unless the type implements neither function, which would cause infinite recursion.
   private func forwarding<Result>(_ body: () async throws -> Result) async throws -> Result {
     let own = SyncForwarding(type: ObjectIdentifier(Self.self), id: id)
     if SyncForwarding.current == own { throw SyncDestinationError.noSync(name) }
@@ -93,7 +94,7 @@ extension SyncDestination {
   }
 }
 
-/// Whose one function stands in for the other.
+/// The destination whose default implementation is currently forwarding.
 private struct SyncForwarding: Hashable, Sendable {
   @TaskLocal static var current: SyncForwarding?
 
@@ -101,22 +102,24 @@ private struct SyncForwarding: Hashable, Sendable {
   let id: UUID
 }
 
-/// What a ``SyncDestination`` can take.
+/// The capabilities of a ``SyncDestination``.
 public struct SyncCapabilities: Hashable, Sendable {
-  /// It is told what is new, and keeps what it was told before.
+  /// Whether the destination accepts changes and keeps what it received earlier.
   public var supportsIncremental: Bool
-  /// It knows points by their ``HealthDataPoint/id``: what it is given twice is there once.
+  /// Whether the destination identifies points by their ``HealthDataPoint/id``, so that a repeated delivery has no
+  /// effect.
   public var isIdempotent: Bool
-  /// It keeps only what it was told last, such as a state, and has nothing to delete.
+  /// Whether the destination keeps only the latest points, such as a state, and has nothing to delete.
   public var isFireAndForget: Bool
-  /// The most points of one call; `nil` for ``SyncDestinationObserver/defaultBatchSize``. Not heeded where everything
-  /// is passed on at once.
+  /// The maximum number of points per call, or `nil` for ``SyncDestinationObserver/defaultBatchSize``. Ignored if
+  /// everything is delivered at once.
   public var maxBatchSize: Int?
 
+  /// Creates capabilities.
+  ///
   /// - Parameters: with neither `supportsIncremental` nor `isIdempotent`, the destination is given everything at once
-  ///   whenever anything has changed. Else it is given what has changed: deleted samples as points that say so, unless
-  ///   it
-  ///   `isFireAndForget`.
+  ///   whenever anything has changed. Otherwise it is given the changes, with deleted samples as points marked as
+  ///   deleted unless it `isFireAndForget`.
   public init(
     supportsIncremental: Bool = false, isIdempotent: Bool = false, isFireAndForget: Bool = false,
     maxBatchSize: Int? = nil
@@ -127,17 +130,19 @@ public struct SyncCapabilities: Hashable, Sendable {
     self.maxBatchSize = maxBatchSize
   }
 
-  /// Whether it is given changes, and not everything.
+  /// Whether the destination is given changes instead of everything.
   var takesChanges: Bool { supportsIncremental || isIdempotent }
 }
 
-/// A stretch of time.
+/// A range of time.
 public struct QueryWindow: Hashable, Sendable {
-  /// `Date.distantPast` for no beginning.
+  /// The start, `Date.distantPast` for no limit.
   public var start: Date
-  /// Not in the window any more.
+  /// The exclusive end.
   public var end: Date
 
+  /// Creates a window.
+  ///
   /// - Parameter end: at or after `start`.
   public init(start: Date, end: Date) {
     self.start = start
@@ -145,13 +150,15 @@ public struct QueryWindow: Hashable, Sendable {
   }
 }
 
-/// How much a ``SyncDestination`` has taken.
+/// The numbers of points that a ``SyncDestination`` has received.
 public struct SyncStats: Hashable, Sendable {
-  /// Points that it was given.
+  /// The number of points received.
   public var processedCount: Int
-  /// Points among these that it did not have before.
+  /// The number of received points that the destination did not have before.
   public var newCount: Int
 
+  /// Creates statistics.
+  ///
   /// - Parameters: 0 or more.
   public init(processedCount: Int, newCount: Int) {
     self.processedCount = processedCount

@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Keeps a ``SyncDestination`` of HealthPush in step with a record, which keeps its position.
+/// An observer that keeps a ``SyncDestination`` of HealthPush in sync with a record, which stores its position.
 ///
 /// ```swift
 /// func follow(_ record: HealthStore, to destination: some SyncDestination) async throws {
@@ -16,23 +16,23 @@ import OperatingSystem
 /// }
 /// ```
 ///
-/// A destination that says it can (``SyncDestination/capabilities``) is given what has changed: in each call first what
-/// was deleted, then what was added. Any other is given everything at once, in the order of time, whenever anything has
-/// changed: what it wrote last is what the record holds.
+/// A destination that declares support (``SyncDestination/capabilities``) is given the changes: in each call first
+/// the deleted points, then the added ones. Any other destination is given everything at once, in order of time,
+/// whenever anything has changed, so that its last call reflects the record.
 ///
-/// A position is kept when ``SyncDestination/sync(data:onProgress:)`` has returned: what was interrupted comes again.
+/// The position advances when ``SyncDestination/sync(data:onProgress:)`` has returned. Interrupted deliveries are
+/// repeated.
 public struct SyncDestinationObserver: Sendable {
-  /// The most points of a call where the destination says no other number.
+  /// The default maximum number of points per call.
   public static let defaultBatchSize = 1_000
-  /// The most points that are passed on at once to a destination that is given everything, where nothing else is said:
-  /// some 200 MB.
+  /// The default maximum number of points for a destination that is given everything at once, about 200 MB.
   public static let defaultMaximumPoints = 1_000_000
 
-  /// What is passed on to.
+  /// The destination.
   public let destination: any SyncDestination
-  /// Which samples are meant.
+  /// The filter of the delivered samples.
   public let filter: SampleFilter
-  /// What this observer's position in the record is called: two observers of one name are one.
+  /// The name of this observer's position in the record. Observers with the same name share a position.
   public var name: String { "sync:\(destination.id.uuidString)" }
 
   private let store: HealthStore
@@ -41,12 +41,15 @@ public struct SyncDestinationObserver: Sendable {
   private let onProgress: (@Sendable (Int, Int) -> Void)?
   private let turnstile = Turnstile()
 
+  /// Creates an observer.
+  ///
   /// - Parameters:
-  ///   - filter: narrows what is passed on. Another than last time: what it adds is passed on, what it excludes stays.
-  ///     It begins where it began the first time, until ``reset()``.
-  ///   - maximumPoints: more are not passed on at once (``SyncDestinationError/tooManyPoints(name:limit:)``).
-  ///   - clock: on which a failed attempt waits for the next.
-  ///   - onProgress: handed to the destination.
+  ///   - filter: restricts the delivered samples. If it differs from the last time, samples that it adds are
+  ///     delivered, and points that it excludes stay. Its start remains that of the first time until ``reset()``.
+  ///   - maximumPoints: the maximum number of points to deliver at once
+  ///     (``SyncDestinationError/tooManyPoints(name:limit:)``).
+  ///   - clock: the clock for the pauses after failed attempts.
+  ///   - onProgress: passed to the destination.
   public init(
     store: HealthStore, destination: any SyncDestination, filter: SampleFilter = .everything,
     maximumPoints: Int = defaultMaximumPoints, clock: any Clock<Duration> = ContinuousClock(),
@@ -60,10 +63,11 @@ public struct SyncDestinationObserver: Sendable {
     self.onProgress = onProgress
   }
 
-  /// Passes on what is new. One at a time does: a second call waits for the first, and takes what came after.
+  /// Delivers pending changes. Executions are serialized: a second call waits for the first and delivers what was
+  /// added since.
   ///
-  /// - Returns: what the destination has counted; zeros where nothing was new, or it is not enabled.
-  /// - Throws: ``SyncFailure``, as the destination classifies what it has thrown, or `StoreError`.
+  /// - Returns: the numbers that the destination reported, zeros if there were no changes or it is not enabled.
+  /// - Throws: ``SyncFailure``, as the destination classifies its errors, or `StoreError`.
   @discardableResult
   public func execute() async throws -> SyncStats {
     guard destination.isEnabled else { return SyncStats(processedCount: 0, newCount: 0) }
@@ -73,18 +77,18 @@ public struct SyncDestinationObserver: Sendable {
     }
   }
 
-  /// Passes on what is new and then what happens, until the task is cancelled. What fails is tried again, after pauses
-  /// that grow to a minute, unless it is permanent.
+  /// Delivers pending changes and then each new change, until the task is cancelled. Failures are retried after
+  /// pauses that grow to a minute, unless they are permanent.
   ///
-  /// - Throws: `StoreError` where the record cannot be read, and ``SyncFailure`` of what a person must change.
+  /// - Throws: `StoreError` if the record cannot be read, and ``SyncFailure`` for errors that a person must fix.
   public func observe() async throws {
     try await Observation.run(
       on: store, clock: clock, isFinal: { ($0 as? SyncFailure)?.category == .permanent }
     ) { try await execute() }
   }
 
-  /// Forgets the position: everything is passed on again, of the time that the destination wants now, after it was asked
-  /// to forget what it has (``SyncDestination/forgetAll()``).
+  /// Forgets the position. The destination is asked to remove everything (``SyncDestination/forgetAll()``), and the
+  /// entire record is delivered again for the time that the destination now requests.
   public func reset() async throws {
     try await turnstile.pass { try await store.startConsumerOver(name, with: firstFilter) }
   }
@@ -102,7 +106,7 @@ public struct SyncDestinationObserver: Sendable {
     return try await store.consumer(name, filter: filter)
   }
 
-  /// What is passed on from the time on that the destination wants now.
+  /// The filter of a new position, limited to the time that the destination now requests.
   private var firstFilter: SampleFilter {
     var filter = filter
     let start = destination.queryWindow(lastSyncedAt: nil, needsFullSync: true, now: Date()).start
@@ -110,7 +114,7 @@ public struct SyncDestinationObserver: Sendable {
     return filter
   }
 
-  /// `nil` for no bound.
+  /// Returns the instant, or `nil` for no bound.
   private static func instant(_ date: Date) -> Timestamp? {
     guard date > .distantPast else { return nil }
     return Int64(exactly: date.timeIntervalSince1970.rounded(.down)).map(Timestamp.init(seconds:))
@@ -135,14 +139,15 @@ public struct SyncDestinationObserver: Sendable {
 
   // MARK: Everything
 
-  /// In changes: the fewer pages, the less often everything is passed on while the record changes.
+  /// The number of changes per page. With fewer pages, everything is delivered less often while the record changes.
   private static let pageSize = 100_000
 
   private func passOnAll(of consumer: FeedConsumer) async throws -> SyncStats {
     var stats = SyncStats(processedCount: 0, newCount: 0)
     var passedOn: (anchor: Anchor, epoch: Epoch)?
     for try await page in consumer.pages(ofAtMost: Self.pageSize) {
-      // Read before all is: what is in this page, and in those that follow while the record stands there, is passed on with it.
+      // Read the position before all points: this delivery then covers this page and the following ones until the
+      // record changes.
       let position = try await store.feed.currentPosition()
       if passedOn?.anchor != position.anchor || passedOn?.epoch != position.epoch {
         stats += try await sync(try await allPoints(consumer.filter))

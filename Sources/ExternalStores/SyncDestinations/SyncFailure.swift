@@ -1,26 +1,28 @@
-/// What an error of a ``SyncDestination`` means for the next attempt.
+/// The meaning of an error of a ``SyncDestination`` for the next attempt.
 public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Whether another attempt may help.
+  /// The kind of failure, which tells whether another attempt may succeed.
   public enum Category: String, Hashable, Sendable {
-    /// It may succeed later by itself.
+    /// A failure that may resolve itself later.
     case transient
-    /// A person must change something first.
+    /// A failure that a person must fix first.
     case permanent
-    /// Some of it was taken; all of it comes again.
+    /// A partial success. All points are delivered again.
     case partial
-    /// It was put off, such as for want of a network.
+    /// A deferral, for example because there is no network.
     case deferred
   }
 
-  /// Decides whether it is tried again.
+  /// The category, which decides whether the delivery is retried.
   public var category: Category
-  /// What happened, in a sentence.
+  /// A sentence that describes the failure.
   public var message: String
-  /// What a person can do; `nil` where nothing is to be done.
+  /// The action that a person can take, or `nil` if there is none.
   public var recovery: String?
 
   public var description: String { recovery.map { "\(message) \($0)" } ?? message }
 
+  /// Creates a failure.
+  ///
   /// - Parameter message: a sentence without secrets or values.
   public init(_ category: Category, message: String, recovery: String? = nil) {
     self.category = category
@@ -28,9 +30,8 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     self.recovery = recovery
   }
 
-  /// Takes an error for what passes: `deferred` where the task was cancelled, itself if it is a ``SyncFailure``, and
-  /// else
-  /// `transient`.
+  /// Classifies an error: a ``SyncFailure`` is returned unchanged, a cancellation is `deferred`, a
+  /// ``SyncDestinationError`` is `permanent`, and any other error is `transient`.
   public static func classifyNetworkError(_ error: any Error) -> SyncFailure {
     switch error {
     case let failure as SyncFailure: failure
@@ -41,15 +42,15 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Why nothing can be passed on to a ``SyncDestination``.
+/// The reason why nothing can be delivered to a ``SyncDestination``.
 public enum SyncDestinationError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// Its type has neither ``SyncDestination/sync(data:)`` nor ``SyncDestination/sync(data:onProgress:)``.
+  /// The type implements neither ``SyncDestination/sync(data:)`` nor ``SyncDestination/sync(data:onProgress:)``.
   ///
-  /// - Parameter name: the destination's.
+  /// - Parameter name: the destination's name.
   case noSync(String)
-  /// It is given everything at once, and that is more than it shall be given.
+  /// The destination is given everything at once, which exceeds the maximum number of points.
   ///
-  /// - Parameter limit: in points.
+  /// - Parameter limit: the maximum number of points.
   case tooManyPoints(name: String, limit: Int)
 
   public var description: String {

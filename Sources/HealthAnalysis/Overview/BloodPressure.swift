@@ -2,26 +2,27 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// One measurement: both of its values are of one correlation, or of one source and instant.
+/// A blood pressure measurement whose two values belong to the same correlation, or to the same source and instant.
 public struct BloodPressure: Hashable, Sendable {
   public static let type = SampleType("HKCorrelationTypeIdentifierBloodPressure")
   private static let systolicType = SampleType("HKQuantityTypeIdentifierBloodPressureSystolic")
   private static let diastolicType = SampleType("HKQuantityTypeIdentifierBloodPressureDiastolic")
-  /// The types of the two numbers.
+  /// The types of the two values.
   static let values: Set = [systolicType, diastolicType]
   private static let pageSize = 500
 
   public var instant: Timestamp
-  /// In mmHg.
+  /// The systolic pressure in mmHg.
   public var systolic: Double
-  /// In mmHg.
+  /// The diastolic pressure in mmHg.
   public var diastolic: Double
-  /// As people see it.
+  /// The name of the source as people see it.
   public var source: String
 
-  /// In the order of time; of those whose two values are here. Throws ``StoreError``.
+  /// Returns all measurements in order of time. A measurement is left out if one of its values is missing.
   ///
-  /// - Parameter sources: their names; `nil` for all.
+  /// - Parameter sources: the names of sources, or `nil` for all.
+  /// - Throws: ``StoreError``.
   public static func all(
     in range: Range<Timestamp>, from sources: Set<String>? = nil, in store: HealthStore
   ) async throws(StoreError) -> [BloodPressure] {
@@ -32,8 +33,8 @@ public struct BloodPressure: Hashable, Sendable {
       keys.insert(Key(sample))
       if case .correlation(let correlation) = sample.payload { members.formUnion(correlation.members.map(\.uuid)) }
     }
-    // Some apps write the two numbers, and nothing that says that they are one measurement.
-    // Of two in one instant nobody knows which belong together.
+    // Some apps write the two values without a correlation. If a source has several values at one instant, it is
+    // unknown which belong together.
     var loose: [Key: (systolic: [Double], diastolic: [Double])] = [:]
     try await forEach(of: systolicType, range, sources, store) { sample throws(StoreError) in
       guard !keys.contains(Key(sample)), !members.contains(sample.uuid), let value = pressure(sample) else { return }
@@ -53,7 +54,9 @@ public struct BloodPressure: Hashable, Sendable {
     return found.sorted { ($0.instant, $0.source) < ($1.instant, $1.source) }
   }
 
-  /// The last one before an instant. Throws ``StoreError``.
+  /// Returns the last measurement before an instant.
+  ///
+  /// - Throws: ``StoreError``.
   public static func newest(
     before end: Timestamp, _ sources: Set<String>? = nil, in store: HealthStore
   ) async throws(StoreError) -> BloodPressure? {
@@ -63,7 +66,7 @@ public struct BloodPressure: Hashable, Sendable {
       guard let sample = try await store.samples.page(of: type, in: range, from: sources, limit: 1).first else {
         continue
       }
-      // The day before it, as the newest may lack one of its values.
+      // Look at the preceding day too, because the newest measurement may lack a value.
       let start = sample.start.seconds.subtractingReportingOverflow(86_400)
       let last = try await all(
         in: Timestamp(seconds: start.overflow ? sample.start.seconds : start.partialValue)..<end, from: sources,
@@ -81,7 +84,7 @@ public struct BloodPressure: Hashable, Sendable {
     init(_ sample: Sample) { (instant, source) = (sample.start, sample.source.name) }
   }
 
-  /// Newest first.
+  /// Calls `body` for each sample, newest first.
   private static func forEach(
     of type: SampleType, _ range: Range<Timestamp>, _ sources: Set<String>?, _ store: HealthStore,
     _ body: (Sample) async throws(StoreError) -> Void
@@ -95,7 +98,7 @@ public struct BloodPressure: Hashable, Sendable {
     }
   }
 
-  /// In mmHg; `nil` for what says none.
+  /// Returns the pressure in mmHg, or `nil` if the sample has none.
   private static func pressure(_ sample: Sample) -> Double? {
     guard case .quantity(let quantity) = sample.payload,
       let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: "mmHg"), value.isFinite
@@ -107,7 +110,7 @@ public struct BloodPressure: Hashable, Sendable {
     (self.instant, self.systolic, self.diastolic, self.source) = (instant, systolic, diastolic, source)
   }
 
-  /// `nil` for what does not say both.
+  /// Creates a measurement from a correlation, or returns `nil` if a value is missing.
   private init?(_ sample: Sample, _ store: HealthStore) async throws(StoreError) {
     guard case .correlation(let correlation) = sample.payload else { return nil }
     var values: [SampleType: Double] = [:]

@@ -1,7 +1,7 @@
 import HealthModel
 import HealthStore
 
-/// On which days there are samples of a type, so that gaps are seen.
+/// The days that have samples of a type, which reveals gaps in the record.
 ///
 /// ```swift
 /// let coverage = Coverage(of: SampleType.workout, days: [19_880: 2, 19_881: 1, 19_889: 1])
@@ -9,41 +9,44 @@ import HealthStore
 /// ```
 public struct Coverage: Hashable, Sendable {
   public var type: SampleType
-  /// How many samples start on a day, by days since 1970-01-01; of days that have any.
+  /// The number of samples that start on each day, by days since 1970-01-01. Days without samples are absent.
   public var days: [Int: Int]
-  /// Samples whose time cannot be right, in a question that names none; see ``PlausibleTime``.
+  /// The number of samples with an implausible time, if the query has no time limits; see ``PlausibleTime``.
   public var implausibleTime = 0
 
-  /// - Parameter days: more than 0 of each.
+  /// Creates a coverage.
+  ///
+  /// - Parameter days: the counts, each greater than 0.
   public init(of type: SampleType, days: [Int: Int]) {
     (self.type, self.days) = (type, days)
   }
 
-  /// From the first day with a sample to the last; `nil` where there is none.
+  /// The first to the last day with a sample, or `nil` if there is none.
   public var extent: ClosedRange<Int>? {
     guard let first = days.keys.min(), let last = days.keys.max() else { return nil }
     return first...last
   }
 
-  /// Stretches of days without a sample between days with one, in order.
+  /// The ranges of days without samples between days with samples, in order.
   public var gaps: [Range<Int>] {
     let days = days.keys.sorted()
     return zip(days, days.dropFirst()).compactMap { $0 + 1 < $1 ? $0 + 1..<$1 : nil }
   }
 
-  /// Reads when samples start. Throws ``StoreError``.
+  /// Reads the coverage of a type from a store.
   ///
   /// - Parameters:
-  ///   - range: of their starts.
-  ///   - limits: what lies outside of them is only counted, as ``implausibleTime``; `nil` for none.
-  ///   - sources: the names of sources; `nil` for all.
+  ///   - range: the range of starts.
+  ///   - limits: samples outside are only counted, as ``implausibleTime``; `nil` for no limits.
+  ///   - sources: the names of sources, or `nil` for all.
+  /// - Throws: ``StoreError``.
   public static func coverage(
     of type: SampleType, in range: Range<Timestamp>, within limits: Range<Timestamp>? = nil,
     from sources: Set<String>? = nil, zone: ZoneRules, store: HealthStore
   ) async throws(StoreError) -> Coverage {
     try await store.samples.numbers { reader in
       var days: [Int: Int] = [:]
-      // Most samples are of the day of the one before.
+      // Most samples are of the same day as the previous one.
       var (day, time) = (0, 0..<Int64(0))
       var range = range.clamped(to: CalendarBuckets.years.lowerBound..<CalendarBuckets.years.upperBound)
       if let limits { range = range.clamped(to: limits) }

@@ -1,7 +1,7 @@
 import HealthModel
 import HealthStore
 
-/// A question about one day.
+/// A query for the summary of a day.
 ///
 /// ```swift
 /// func today(in store: HealthStore) async throws {
@@ -12,35 +12,39 @@ import HealthStore
 /// }
 /// ```
 public struct DaySummaryQuery: Sendable {
-  /// Days since 1970-01-01.
+  /// The day, in days since 1970-01-01.
   public var day: Int
   public var zone: ZoneRules
-  /// Those with numbers.
+  /// The types whose values are included.
   public var types: [SampleType]
   /// The number of types up to which other types of the record are added to ``types``; 0 for none.
   public var leastTypes = 0
-  /// The names of sources; `nil` for all. Rings are computed from all sources, whatever this says.
+  /// The names of sources, or `nil` for all. Rings are always computed from all sources.
   public var sources: Set<String>?
-  /// Which readings of apps count where no sample answers.
+  /// The app readings that count if there are no samples.
   public var readings = ReadingRule.all
   public var now: Timestamp
 
-  /// What people look at first.
+  /// The types that people usually look at first.
   public static let usualTypes = [
     "StepCount", "DistanceWalkingRunning", "ActiveEnergyBurned", "AppleExerciseTime", "RestingHeartRate",
     "HeartRateVariabilitySDNN", "BodyMass", "VO2Max", "OxygenSaturation", "RespiratoryRate",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
 
+  /// Creates a query.
+  ///
   /// - Parameters:
   ///   - day: days since 1970-01-01.
-  ///   - now: the day that it lies in is partial.
+  ///   - now: the current time; the day that contains it is partial.
   public init(
     day: Int, in zone: ZoneRules, types: [SampleType] = DaySummaryQuery.usualTypes, now: Timestamp = .now
   ) {
     (self.day, self.zone, self.types, self.now) = (day, zone, types, now)
   }
 
-  /// Throws ``StatisticsError`` or ``StoreError``.
+  /// Runs the query.
+  ///
+  /// - Throws: ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> DaySummary {
     let time = zone.day(day)
     let rollups = Rollups(of: store)

@@ -2,33 +2,34 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// A number that an app has sent of a time, in HealthKit's unit.
+/// A value that an app reported for a period, in HealthKit's unit.
 struct AppReading: Hashable, Sendable {
   /// Microseconds since 1970.
   var start: Int64
-  /// Microseconds since 1970; after ``start``, also of an instant.
+  /// Microseconds since 1970, always after ``start``, even for an instant.
   var end: Int64
-  /// A sum, or a mean.
+  /// The sum or mean of the period.
   var value: Double
-  /// Of a reading that says them, beside a mean.
+  /// The minimum and maximum, if the reading contains them in addition to a mean.
   var extremes: ClosedRange<Double>?
-  /// The name of its source, with the app's where that is known.
+  /// The name of the source, with the app's name if it is known.
   var source: String
 
   var length: Int64 { end - start }
 
-  /// Shorter ones first, which say more; then in a fixed order.
+  /// Returns whether the first reading precedes the second: shorter readings first because they are more precise,
+  /// then in a fixed order.
   static func precedes(_ one: AppReading, _ other: AppReading) -> Bool {
     let (first, second) = (one.extremes ?? 0...0, other.extremes ?? 0...0)
     return (one.length, one.start, one.source, one.value, first.lowerBound, first.upperBound)
       < (other.length, other.start, other.source, other.value, second.lowerBound, second.upperBound)
   }
 
-  /// `nil` of one that says no number of the type.
+  /// Creates a reading, or returns `nil` if it has no value for the type.
   ///
   /// - Parameters:
   ///   - reading: the type of the reading.
-  ///   - type: HealthKit's.
+  ///   - type: the HealthKit type.
   init?(_ stored: NumberReader.Reading, _ reading: SampleType, of type: SampleType) {
     guard stored.start < .max else { return nil }
     if let content = stored.content {
@@ -53,7 +54,7 @@ struct AppReading: Hashable, Sendable {
     source = app.map { $0 == stored.source ? $0 : "\(stored.source) (\($0))" } ?? stored.source
   }
 
-  /// The members of a JSON object; `nil` of any other text, and of none.
+  /// Returns the members of a JSON object, or `nil` for any other or missing text.
   static func members(of json: String?) -> [String: JSONValue]? {
     guard let json, case .object(let members)? = try? JSONDecoder().decode(JSONValue.self, from: Data(json.utf8)) else {
       return nil

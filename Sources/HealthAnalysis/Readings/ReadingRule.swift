@@ -1,13 +1,14 @@
-/// Which readings of apps a question counts (docs/reference/statistics.md, "Readings of apps").
+/// The app readings that a query includes (docs/reference/statistics.md, "Readings of apps").
 public enum ReadingRule: Hashable, Sendable {
-  /// None: samples alone.
+  /// No readings, only samples.
   case none
-  /// Those of an hour or less.
+  /// Readings of at most an hour.
   case upToAnHour
-  /// All that are no longer than a bucket.
+  /// All readings that are no longer than a bucket.
   case all
 
-  /// The longest reading that counts in a bucket, in microseconds. A day of the clock's change has 25 hours.
+  /// Returns the maximum length of a reading in a bucket, in microseconds. A day on which clocks are set back has 25
+  /// hours.
   func longest(in size: BucketSize) -> Int64 {
     let hour: Int64 = 3_600_000_000
     let bucket: Int64 =

@@ -1,14 +1,14 @@
 import HealthModel
 import HealthStore
 
-/// Adds what apps have sent to statistics of samples.
+/// An overlay of app readings on statistics from samples.
 ///
-/// - A sum: over the time of a reading, the larger of the reading and of what is known of that time counts. So nothing is
-///   counted twice, and what is missing of either comes from the other. Shorter readings are looked at first: the minutes of an
-///   app and its day are not added.
-/// - Anything else: a reading counts where no sample, and no shorter reading, begins in its time.
+/// - Cumulative types: over the time of a reading, the larger of the reading and the known sum counts. Nothing is
+///   counted twice, and each source fills gaps of the other. Shorter readings are processed first, so that the
+///   minutes and the day of the same app are not added up.
+/// - Other types: a reading counts if no sample and no shorter reading begins in its time.
 struct ReadingsOverlay {
-  /// How many steps of work one question may cost: what a sender makes of its readings is the sender's choice.
+  /// The maximum number of steps per query, because the sender controls the number and length of readings.
   private static let longestWork = 40_000_000
 
   private let query: StatisticsQuery
@@ -17,19 +17,23 @@ struct ReadingsOverlay {
   private let base: Statistics
   private let types: [SampleType]
 
+  /// Creates an overlay.
+  ///
   /// - Parameters:
-  ///   - base: the answer to the question from samples alone.
-  ///   - reader: of the store that answered.
+  ///   - base: the result of the query from samples alone.
+  ///   - reader: a reader of the store that gave the result.
   init(_ query: StatisticsQuery, _ reader: NumberReader, _ facts: KeptFacts, over base: Statistics) {
     (self.query, self.reader, self.facts, self.base) = (query, reader, facts, base)
     types = query.typesOfReadings
   }
 
-  /// Throws ``StatisticsError/tooManyBuckets``.
+  /// Returns the statistics including readings.
+  ///
+  /// - Throws: ``StatisticsError/tooManyBuckets``.
   func statistics() throws -> Statistics {
     let readings = try self.readings()
     guard let first = readings.map(\.start).min(), let last = readings.map(\.end).max() else { return base }
-    // Where the question names an edge, that counts.
+    // An edge that the query names takes precedence.
     let lower = min(first, base.values.first?.bucket.start.microseconds ?? first)
     let upper = max(last - 1, (base.values.last?.bucket.end.microseconds ?? .min + 1) - 1)
     guard let buckets = try query.buckets(lower...max(lower, upper)) else { return base }
@@ -52,7 +56,7 @@ struct ReadingsOverlay {
     return statistics
   }
 
-  /// The instant up to which what is known goes, from samples or readings.
+  /// Returns the end of the known samples and readings.
   private func ends() throws -> Timestamp? {
     let end = RecordEnd(reader, now: query.now)
     return try ([query.type] + types).compactMap { try end.of($0) }.max()
@@ -60,18 +64,18 @@ struct ReadingsOverlay {
 
   // MARK: Readings
 
-  /// Those that count, shorter ones first.
+  /// Returns the readings that count, shorter ones first.
   private func readings() throws -> [AppReading] {
     let longest = query.readings.longest(in: query.size)
     let start = query.start?.microseconds ?? .min
-    // A scope or a setting may end before what is asked for begins.
+    // A scope or a setting may end before the requested start.
     var range = start..<max(start, query.end?.microseconds ?? .max)
     if query.isPlausibleOnly {
       let limits = PlausibleTime.limits(from: query.start, to: query.end, now: query.now)
       range = range.clamped(to: limits.lowerBound.microseconds..<limits.upperBound.microseconds)
     }
     if range.isEmpty { return [] }
-    // What lies across an edge is compared with all of its time, wherever the question ends.
+    // A reading across an edge of the query is compared over its whole time.
     let first = range.lowerBound.subtractingReportingOverflow(longest)
     let last = range.upperBound.addingReportingOverflow(longest)
     range = (first.overflow ? .min : first.partialValue)..<(last.overflow ? .max : last.partialValue)
@@ -79,7 +83,7 @@ struct ReadingsOverlay {
     var readings: [AppReading] = []
     for type in types {
       try reader.forEachReading(type, overlapping: range, from: query.sources, noLongerThan: longest) { stored in
-        // What goes on beyond what an asker may know of would be compared with what is there.
+        // A reading that ends beyond the granted time would be compared with samples that the client may not know.
         guard granted?.contains(Timestamp(microseconds: stored.start)) ?? true,
           granted.map({ stored.end <= $0.upperBound.microseconds }) ?? true,
           let reading = AppReading(stored, type, of: query.type), reading.length <= longest
@@ -94,7 +98,7 @@ struct ReadingsOverlay {
 
   private struct Added {
     var value = 0.0
-    /// By source, in microseconds.
+    /// The covered microseconds by source.
     var covered: [String: Int64] = [:]
   }
 
@@ -104,7 +108,7 @@ struct ReadingsOverlay {
     let range = buckets.range
     var times: Set<Int64> = []
     for reading in readings {
-      // What lies outside is of no bucket, and still a part of the reading.
+      // Edges outside the buckets are needed because they delimit parts of readings.
       times.insert(reading.start)
       times.insert(reading.end)
     }
@@ -134,7 +138,7 @@ struct ReadingsOverlay {
         sums[index] += part
         guard edges[index] >= range.lowerBound, edges[index] < range.upperBound else { continue }
         let bucket = buckets.edges.lastIndex(notAfter: edges[index])
-        // What says nothing more than samples do leaves their answer as it is.
+        // A reading that adds nothing to the samples leaves the result unchanged.
         guard isMissing || reading.value == 0 && known[buckets[bucket].start] == nil else { continue }
         added[bucket, default: Added()].value += part
         added[bucket]?.covered[reading.source, default: 0] += isMissing ? length : 0
@@ -166,7 +170,7 @@ struct ReadingsOverlay {
       let last = buckets.edges.lastIndex(notAfter: min(reading.end, range.upperBound) - 1)
       for index in first...last {
         touched[index, default: Extremes()].count += 1
-        // Extremes of a longer time may have been in another bucket.
+        // The extremes of a longer reading may have occurred in another bucket.
         if first == last, let extremes = reading.extremes { touched[index]?.add(extremes) }
       }
     }
@@ -177,7 +181,7 @@ struct ReadingsOverlay {
     var next = 0
     func add(before start: Int64) {
       while next < counted.count, counted[next].start < start {
-        // An instant is one of samples, too.
+        // An instantaneous reading has no length, like an instantaneous sample.
         let reading = counted[next]
         sweep.add(start: reading.start, end: reading.length == 1 ? reading.start : reading.end, value: reading.value)
         next += 1
@@ -204,7 +208,7 @@ struct ReadingsOverlay {
     }
   }
 
-  /// Of the readings of one bucket.
+  /// The number and the extremes of the readings in a bucket.
   private struct Extremes {
     var count = 0
     var minimum = Double.infinity
@@ -216,7 +220,7 @@ struct ReadingsOverlay {
     }
   }
 
-  /// Those in whose time no sample and no shorter reading begins, in the order of their starts.
+  /// Returns the readings in whose time no sample and no shorter reading begins, in order of their starts.
   ///
   /// - Parameter readings: shorter ones first.
   private func counted(_ readings: [AppReading]) throws -> [AppReading] {
@@ -240,7 +244,7 @@ struct ReadingsOverlay {
       while index < readings.count, readings[index].length == length {
         let reading = readings[index]
         index += 1
-        // Of several of one length and time, the first in order counts.
+        // Of several readings with the same length that overlap, the first counts.
         guard reading.start >= end, !taken.hasElement(in: reading.start..<reading.end) else { continue }
         counted.append(reading)
         new.append(reading.start)
@@ -256,7 +260,7 @@ struct ReadingsOverlay {
 }
 
 extension [Int64] {
-  /// Whether an ascending array has an element in a range.
+  /// Returns whether an ascending array has an element in a range.
   fileprivate func hasElement(in range: Range<Int64>) -> Bool {
     var (low, high) = (0, count)
     while low < high {
@@ -268,15 +272,15 @@ extension [Int64] {
 }
 
 extension StatisticsQuery {
-  /// The types of readings that may answer the question; none of a type that is not HealthKit's.
+  /// The types of readings that may contribute to the query, empty for types that are not HealthKit's.
   var typesOfReadings: [SampleType] {
     guard readings != .none else { return [] }
     return AppReadings.types(of: type).filter { readingTypes?.contains($0) ?? true }
   }
 
-  /// An answer from samples, with what apps have sent.
+  /// Returns the statistics with app readings added.
   ///
-  /// - Parameter rollups: of the store that answered.
+  /// - Parameter rollups: the rollups of the store that gave the statistics.
   func withReadings(_ statistics: Statistics, _ rollups: Rollups) async throws -> Statistics {
     guard !typesOfReadings.isEmpty else { return statistics }
     let facts = try await rollups.facts(about: [type])

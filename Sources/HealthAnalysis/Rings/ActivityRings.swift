@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The activity rings of one date: how much one moved, exercised and stood.
+/// The activity rings of a date: move, exercise and stand.
 ///
 /// ```swift
 /// let attributes = ["activeEnergyBurned": "450", "activeEnergyBurnedGoal": "500", "activeEnergyBurnedUnit": "kcal"]
@@ -8,44 +8,48 @@ import HealthModel
 /// print(rings.move?.share ?? 0)  // 0.9
 /// ```
 public struct ActivityRings: Hashable, Sendable {
-  /// How far one ring is closed.
+  /// The progress of a ring.
   public struct Ring: Hashable, Sendable {
     public var value: Double
-    /// More than 0; `nil` where there is none, so that there is no percentage either.
+    /// The goal, greater than 0, or `nil` if there is none and hence no percentage.
     public var goal: Double?
     public var unit: String
 
-    /// - Parameter goal: of which 0, and what is no number, are none.
+    /// Creates a ring.
+    ///
+    /// - Parameter goal: ignored if it is not a finite number greater than 0.
     public init(_ value: Double, goal: Double? = nil, unit: String) {
       self.value = value
       self.goal = goal.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
       self.unit = unit
     }
 
-    /// 1 where the goal is reached, more beyond it.
+    /// The value divided by the goal: 1 when the goal is reached, more beyond it.
     public var share: Double? { goal.map { value / $0 } }
   }
 
-  /// Days since 1970-01-01 of the date.
+  /// The date, in days since 1970-01-01.
   public var day: Int
-  /// Active energy, or minutes of movement for whom energy is not counted; `nil` where nothing says it.
+  /// The active energy, or the minutes of movement if energy is not tracked; `nil` if there is no data.
   public var move: Ring?
-  /// Minutes; `nil` where nothing says it.
+  /// The minutes of exercise, or `nil` if there is no data.
   public var exercise: Ring?
-  /// Hours in which one stood; `nil` where nothing says it.
+  /// The hours with standing, or `nil` if there is no data.
   public var stand: Ring?
-  /// Whether they were added up from samples, as no activity summary says them.
+  /// Whether the rings were computed from samples because there is no activity summary.
   public var isComputed: Bool
 
+  /// Creates rings.
+  ///
   /// - Parameter day: days since 1970-01-01.
   public init(day: Int, move: Ring? = nil, exercise: Ring? = nil, stand: Ring? = nil, isComputed: Bool) {
     (self.day, self.move, self.exercise, self.stand) = (day, move, exercise, stand)
     self.isComputed = isComputed
   }
 
-  /// As the summary says, whose date is local and taken as it is.
+  /// Creates rings from an activity summary, whose local date is used unchanged.
   ///
-  /// Energy is in kilocalories; minutes of movement take its place where its goal is 0.
+  /// Energy is converted to kilocalories. Minutes of movement are used instead if the energy goal is 0.
   public init(day: Int, _ summary: ActivitySummary) {
     func number(_ name: String) -> Double? {
       summary.attributes[name].flatMap(Double.init).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }

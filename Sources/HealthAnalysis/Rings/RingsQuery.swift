@@ -1,7 +1,7 @@
 import HealthModel
 import HealthStore
 
-/// A question about activity rings.
+/// A query for activity rings.
 ///
 /// ```swift
 /// func today(in store: HealthStore) async throws {
@@ -12,11 +12,11 @@ import HealthStore
 /// }
 /// ```
 ///
-/// What each ring means is written down in `docs/reference/statistics.md`.
+/// The meaning of each ring is documented in `docs/reference/statistics.md`.
 public struct RingsQuery: Sendable {
-  /// Whose dates days have.
+  /// The time zone that determines the dates.
   public var zone: ZoneRules
-  /// Days since 1970-01-01.
+  /// The days, in days since 1970-01-01.
   public var days: ClosedRange<Int>
 
   private static let energy = SampleType("HKQuantityTypeIdentifierActiveEnergyBurned")
@@ -24,13 +24,17 @@ public struct RingsQuery: Sendable {
   private static let standHour = SampleType("HKCategoryTypeIdentifierAppleStandHour")
   private static let pageSize = 500
 
-  /// - Parameter days: days since 1970-01-01, no more than ``CalendarBuckets/maximumCount``.
+  /// Creates a query.
+  ///
+  /// - Parameter days: days since 1970-01-01, at most ``CalendarBuckets/maximumCount``.
   public init(days: ClosedRange<Int>, in zone: ZoneRules) {
     self.days = days
     self.zone = zone
   }
 
-  /// The rings of each day that has any, in order of time. Throws ``StatisticsError`` or ``StoreError``.
+  /// Returns the rings of each day that has any, in order of time.
+  ///
+  /// - Throws: ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> [ActivityRings] {
     try await run(on: store, Rollups(of: store))
   }
@@ -55,7 +59,7 @@ public struct RingsQuery: Sendable {
   }
 
   private func summaries(_ store: HealthStore) async throws -> [Int: ActivitySummary] {
-    // Their dates are local to wherever the person was: no clock is further from another than this.
+    // The dates of summaries are local to where the person was. No two zones differ by more than this margin.
     let days = days.lowerBound - 2..<days.upperBound + 3
     let range =
       Timestamp(seconds: Int64(days.lowerBound) * 86_400)..<Timestamp(seconds: Int64(days.upperBound) * 86_400)
@@ -67,7 +71,8 @@ public struct RingsQuery: Sendable {
         guard case .activitySummary(let summary) = sample.payload,
           let date = Timestamp(iso8601: summary.date + "T00:00:00Z")
         else { continue }
-        // Of several of one date the first in the order of the store, whatever came in between.
+        // If a date has several summaries, the first in the order of the store counts, independent of their order of
+        // arrival.
         let day = Int(date.seconds / 86_400)
         if summaries[day] == nil { summaries[day] = summary }
       }
@@ -91,7 +96,7 @@ public struct RingsQuery: Sendable {
       var hours = StandHours(in: zone)
       let time = range.lowerBound.microseconds..<range.upperBound.microseconds
       try reader.forEach(Self.standHour, overlapping: time, noLongerThan: 0) { sample in
-        // An hour is that in which it begins.
+        // A stand hour belongs to the day on which it begins.
         if time.contains(sample.start) { hours.add(start: sample.start, value: sample.value) }
       }
       return hours.counts

@@ -1,12 +1,12 @@
-/// The hours in which a person stood, each counted once, however many sources recorded it.
+/// A counter of the hours in which a person stood. Each hour counts once, regardless of how many sources recorded it.
 struct StandHours {
   /// `HKCategoryValueAppleStandHour.stood`; 1 is idle.
   private static let stood = 0.0
 
   private struct Hour: Hashable {
-    /// Since 1970 by a clock of the zone.
+    /// The hours since 1970 in local time.
     var local: Int64
-    /// The hour that comes twice is two.
+    /// The UTC offset, which distinguishes the two occurrences of a repeated hour.
     var offset: Int
   }
 
@@ -15,9 +15,11 @@ struct StandHours {
 
   init(in zone: ZoneRules) { self.zone = zone }
 
+  /// Adds a stand hour sample.
+  ///
   /// - Parameters:
-  ///   - start: in microseconds.
-  ///   - value: of a category.
+  ///   - start: microseconds since 1970.
+  ///   - value: the category value.
   mutating func add(start: Int64, value: Double) {
     guard value == Self.stood else { return }
     let seconds = start >= 0 ? start / 1_000_000 : (start - 999_999) / 1_000_000
@@ -27,6 +29,6 @@ struct StandHours {
     hours[zone.dayNumber(at: seconds), default: []].insert(Hour(local: hour, offset: offset))
   }
 
-  /// How many there are of each date on which there is one.
+  /// The number of stand hours of each date that has any.
   var counts: [Int: Int] { hours.mapValues(\.count) }
 }

@@ -1,11 +1,11 @@
-/// The bytes of kept cells end, or say something, where they must not: the file is damaged.
+/// An error that is thrown if stored cells are truncated or invalid, which means that the file is damaged.
 struct RollupDamage: Error {}
 
-/// Writes the numbers of cells.
+/// An encoder of cells.
 struct CellWriter {
   private(set) var bytes: [UInt8] = []
 
-  /// Seven bits a byte, the lowest first (LEB128).
+  /// Appends a number in seven-bit groups, the lowest first (LEB128).
   mutating func write(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -15,7 +15,7 @@ struct CellWriter {
     bytes.append(UInt8(rest))
   }
 
-  /// Short where the number is near 0.
+  /// Appends a signed number in zigzag encoding, which is short for numbers near 0.
   mutating func write(_ value: Int64) {
     write(UInt64(bitPattern: value << 1 ^ value >> 63))
   }
@@ -29,9 +29,9 @@ struct CellWriter {
   mutating func write(_ others: some Sequence<UInt8>) { bytes.append(contentsOf: others) }
 }
 
-/// Reads what ``CellWriter`` has written; throws ``RollupDamage`` for anything else.
+/// A decoder of the output of ``CellWriter``, which throws ``RollupDamage`` for anything else.
 struct CellReader {
-  /// Not owned: valid only within the closure that lends it.
+  /// The bytes, which are not owned: valid only within the closure that lends them.
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
 

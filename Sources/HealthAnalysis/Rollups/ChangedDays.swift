@@ -2,30 +2,30 @@ import GRDB
 import HealthModel
 import HealthStore
 
-/// Finds the days whose blocks are not what the store holds any more, by the changes since they were.
+/// A marker of the days whose blocks are outdated because the store has changed since.
 struct ChangedDays {
-  /// Longer than any sample that a cell may be made of, in microseconds: the day on which clocks are put back.
+  /// The maximum length of a sample in cells, in microseconds: the day on which clocks are set back.
   static let longest: Int64 = 25 * 3_600_000_000
-  /// A copy of a sample may take the place of one that starts within a second before or after it.
+  /// The maximum distance in microseconds between the starts of two copies of a sample, which may replace each other.
   private static let drift: Int64 = 1_000_000
-  /// Beyond so many days of a type, all between the first and the last are looked at.
+  /// The maximum number of separate days per type. Beyond it, all days between the first and the last are marked.
   private static let fewDays = 20_000
 
   let db: Database
   let reader: NumberReader
   let history: FeedHistory
 
-  /// Whether the file stands where the store does, and nothing is marked.
+  /// Returns whether the file is up to date with the store and no days are marked.
   func areNone() throws -> Bool {
     let json = try CanonicalJSON.encode(history)
     guard try String.fetchOne(db, sql: "SELECT json FROM history") == json else { return false }
     return try Int.fetchOne(db, sql: "SELECT 1 FROM dirty LIMIT 1") == nil
   }
 
-  /// Marks them, and has the file stand where the store does. Within a transaction.
+  /// Marks the outdated days and advances the file's history to that of the store. Must be called in a transaction.
   ///
-  /// - Parameter mayBeOld: whether this read of the store may be from before the file was brought up to date.
-  /// - Returns: false where it is.
+  /// - Parameter mayBeOld: whether this read of the store may precede the last update of the file.
+  /// - Returns: false if it does.
   func mark(mayBeOld: Bool) throws -> Bool {
     let known = try String.fetchOne(db, sql: "SELECT json FROM history").map(Self.decode)
     if known == history { return true }
@@ -67,7 +67,7 @@ struct ChangedDays {
     var ranges: [Int64: ClosedRange<Int64>] = [:]
     try reader.spans.forEachChange(after: number) { span in
       guard let type = known[span.type] else { return }
-      // What was there before may have been as long as any that the blocks know.
+      // The replaced sample may have been as long as any in the blocks.
       let length = min(max(span.duration ?? 0, type.longest), Self.longest)
       let first = RollupGrain.day(of: span.start.subtracting(Self.drift))
       let last = RollupGrain.day(of: span.start.adding(length + LastingValues.lasting + Self.drift))
@@ -132,7 +132,7 @@ extension Int64 {
 }
 
 extension [Int64] {
-  /// Ascending numbers as ranges of those that follow one another.
+  /// The ranges of consecutive numbers in an ascending array.
   fileprivate var runs: [ClosedRange<Int64>] {
     reduce(into: []) { runs, number in
       if let last = runs.last, last.upperBound + 1 == number {

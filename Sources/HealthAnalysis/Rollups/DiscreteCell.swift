@@ -1,18 +1,18 @@
 import HealthModel
 
-/// What samples of a discrete type say of a stretch of time.
+/// The values of a discrete type in a period.
 ///
-/// A sample belongs to every stretch that it overlaps, and counts once in any. So those that begin in a stretch are kept
-/// apart from those that come from before it: a longer stretch has all that begin in its parts, and what comes from before
-/// the first of them.
+/// A sample belongs to every period that it overlaps but must count only once in any. Therefore samples that begin in
+/// a period are kept separate from those that enter it from before: a longer period has all samples that begin in its
+/// parts, and those that enter its first part.
 struct DiscreteCell: RollupCell, Hashable {
-  /// Some samples.
+  /// A tally of samples.
   struct Tally: Hashable {
     var count = 0
     var sum = 0.0
     var minimum = Double.infinity
     var maximum = -Double.infinity
-    /// Of the one that ends last, and of several that do, starts last.
+    /// The sample that ends last; among several, the one that starts last.
     var last = DiscreteSweep.Latest(end: .min, start: .min, value: 0)
 
     mutating func add(_ sample: DiscreteSweep.Latest) {
@@ -35,7 +35,7 @@ struct DiscreteCell: RollupCell, Hashable {
 
   var begun = Tally()
   var entering = Tally()
-  /// Of values that count for as long as they last, in units and microseconds; of sounds, of their powers.
+  /// The sum of values weighted by their duration in microseconds; for sounds, of their powers.
   var weighted = 0.0
   var weight = 0.0
 
@@ -56,7 +56,7 @@ struct DiscreteCell: RollupCell, Hashable {
     weight += length
   }
 
-  /// What the cell says where nothing comes after it.
+  /// Returns the values of the cell by itself, or `nil` if it has no samples.
   func values(_ aggregation: SampleTypeCatalogue.Aggregation) -> DiscreteValues? {
     var all = begun
     all.add(entering)
@@ -96,7 +96,7 @@ extension DiscreteCell.Tally {
     writer.write(minimum)
     writer.write(last.end &- start)
     writer.write(last.end &- last.start)
-    // Of one sample all of them are the same.
+    // For a single sample, sum, maximum and last value equal the minimum.
     if count == 1 { return }
     writer.write(sum)
     writer.write(maximum)

@@ -1,29 +1,33 @@
 import HealthModel
 import HealthStore
 
-/// What is known of some types without reading their samples: how their sources are ranked, and how long the longest sample is.
+/// Stored facts about types: the ranking of their sources and the length of the longest sample.
 ///
-/// Without it, a question about a few days reads all samples of the store: to rank sources, it counts which device measured
-/// how many of them, and to find what reaches into a time, it looks at all that began before.
+/// Without them, a query about a few days reads all samples of the store: ranking sources needs the number of samples
+/// by device, and finding samples that reach into a period requires all earlier ones.
 struct KeptFacts: Sendable {
-  /// Nothing is known: everything is read from samples.
+  /// No facts, so that everything is read from samples.
   static let none = KeptFacts(rankings: [:], longest: [:])
 
   private let rankings: [SampleType: SourceRanking]
   private let longest: [SampleType: Int64]
 
+  /// Creates facts.
+  ///
   /// - Parameters:
-  ///   - rankings: equal to what the samples say.
-  ///   - longest: in microseconds; no sample of the type is longer.
+  ///   - rankings: the rankings, which must equal those computed from samples.
+  ///   - longest: the maximum length of samples in microseconds.
   init(rankings: [SampleType: SourceRanking], longest: [SampleType: Int64]) {
     (self.rankings, self.longest) = (rankings, longest)
   }
 
-  /// - Parameter reader: of the store, for a type of which nothing is known.
+  /// Returns the ranking of a type's sources.
+  ///
+  /// - Parameter reader: a reader of the store, for types without facts.
   func ranking(of type: SampleType, _ reader: NumberReader) throws -> SourceRanking {
     try rankings[type] ?? SourceRanking(of: type, reader)
   }
 
-  /// In microseconds: no sample of the type is longer. `nil` where that is not known.
+  /// Returns the maximum length of the type's samples in microseconds, or `nil` if it is unknown.
   func longest(of type: SampleType) -> Int64? { longest[type] }
 }

@@ -4,15 +4,15 @@ import HealthStore
 
 /// The ranking under which a type's cells were computed.
 struct KeptRanking: Hashable, Codable {
-  /// What is one source in it.
+  /// A source in the ranking.
   struct Entry: Hashable, Codable {
     var name: String
-    /// As the store names them, ascending; of what people typed, ``KeptRanking/manual``.
+    /// The store's identifiers of the source, ascending, or ``KeptRanking/manual`` for manual entries.
     var ids: [Int64]
   }
 
   var entries: [Entry]
-  /// The source that the person wants before all others; `nil` for none.
+  /// The name of the source that the person has chosen as the first, or `nil` for none.
   var chosen: String?
 
   init(_ ranking: SourceRanking, chosen: String?) {
@@ -22,10 +22,10 @@ struct KeptRanking: Hashable, Codable {
     self.chosen = chosen
   }
 
-  /// Stands for what people typed, of whatever source: no source has this number.
+  /// The identifier of manual entries of all sources, which no source has.
   static let manual: Int64 = 0
 
-  /// By which a cell names the sources of a rank.
+  /// Returns the identifier by which a cell names the source of a rank.
   func name(ofRank rank: Int) -> Int64 { entries[rank].ids.first ?? Self.manual }
 
   var table: RankTable {
@@ -36,8 +36,8 @@ struct KeptRanking: Hashable, Codable {
     return RankTable(names: entries.map(\.name), ranks: ranks, manual: ranks[Self.manual] ?? 0)
   }
 
-  /// Whether all sources of an older ranking stand to each other as they did: cells that were computed under that are
-  /// right under this.
+  /// Returns whether all sources of an older ranking have the same order in this one, so that cells computed under
+  /// the older ranking are still valid.
   func keeps(_ older: KeptRanking) -> Bool {
     let known = Set(older.entries.flatMap(\.ids))
     let now = entries.map { $0.ids.filter(known.contains) }.filter { !$0.isEmpty }
@@ -45,20 +45,20 @@ struct KeptRanking: Hashable, Codable {
   }
 }
 
-/// What a rollup file knows of who recorded what.
+/// The information in a rollup file about the sources of samples.
 struct KeptEvidence {
   let db: Database
   let reader: NumberReader
 
-  /// How the sources of a type are ranked by all that is known now.
+  /// Returns the current ranking of a type's sources.
   func ranking(of type: KeptType) throws -> KeptRanking {
     let chosen = try reader.settings().firstSources[type.type]
     return KeptRanking(SourceRanking(try evidence(ofType: type.id), first: chosen), chosen: chosen)
   }
 
-  /// How the sources of some types are ranked by all that is known now.
+  /// Returns the current rankings of types.
   ///
-  /// - Parameter types: `nil` for one that the file has nothing of.
+  /// - Parameter types: the types, with `nil` for those that the file does not contain.
   func rankings(of types: [SampleType: KeptType?]) throws -> [SampleType: SourceRanking] {
     let chosen = try reader.settings().firstSources
     return try Dictionary(
@@ -81,9 +81,9 @@ struct KeptEvidence {
     }
   }
 
-  /// Returns a summary for each source of a type, or of all types, in the order in which they count.
+  /// Returns a summary for each source of a type, or of all types, from the highest rank to the lowest.
   func summaries(of type: SampleType?) throws -> [SourceSummary] {
-    // What is true of the person, such as a date of birth, was never recorded, and lies at 1970.
+    // Characteristics such as the date of birth are not recordings, and their time is 1970.
     var condition = "type NOT IN (SELECT id FROM type WHERE name GLOB 'HKCharacteristicTypeIdentifier*')"
     var arguments: StatementArguments = []
     if let type {
@@ -117,7 +117,7 @@ struct KeptEvidence {
     return devices
   }
 
-  /// Puts what was found on some days of a type in the place of what was known of them.
+  /// Replaces the information about some days of a type.
   func replace(_ found: [SpanReader.Recorded], ofType type: Int64, days: ClosedRange<Int64>) throws {
     let range: StatementArguments = [type, days.lowerBound, days.upperBound]
     let before = try Row.fetchAll(

@@ -2,22 +2,22 @@ import GRDB
 import HealthModel
 import HealthStore
 
-/// A type as a rollup file has it.
+/// A type in a rollup file.
 struct KeptType {
-  /// In the file.
+  /// The type's identifier in the file.
   var id: Int64
-  /// In this read of the store; `nil` where the store has not met it.
+  /// The type's identifier in this read of the store, or `nil` if the store does not contain the type.
   var storeID: Int64?
   var type: SampleType
-  /// The length of its longest sample that was looked at, in microseconds.
+  /// The length of the longest sample read so far, in microseconds.
   var longest: Int64
-  /// There is a sample that is too long for cells: numbers of the type are computed from its samples.
+  /// Whether a sample is too long for cells, so that the type's statistics are computed from samples.
   var isLong: Bool
 
-  /// The length of the longest of all its samples, in microseconds; `nil` where that is not known.
+  /// The length of the longest sample of the type in microseconds, or `nil` if it is unknown.
   var longestOfAll: Int64? { rule == nil || isLong ? nil : longest }
 
-  /// What its cells are, and in which unit; `nil` of a type of which there are none.
+  /// The aggregation and unit of the type's cells, or `nil` for a type without cells.
   var rule: Rule? { Rule(type) }
 
   struct Rule: Hashable {
@@ -34,7 +34,7 @@ struct KeptType {
     var text: String { "\(aggregation.rawValue) \(unit)" }
   }
 
-  /// All types of the store, those that are new added to the file, and types that only the file still has.
+  /// Returns all types of the store and the file. New types are added to the file.
   static func all(_ db: Database, _ reader: NumberReader) throws -> [KeptType] {
     let store = Dictionary(
       try reader.spans.types().map { ($0.type.rawValue, $0.id) }, uniquingKeysWith: { first, _ in first })
@@ -46,7 +46,7 @@ struct KeptType {
     return try Row.fetchAll(db, sql: "SELECT id, name, longest, isLong FROM type").map { KeptType($0, store) }
   }
 
-  /// The one that a file knows by this number.
+  /// Returns the type with the given identifier in the file.
   static func find(id: Int64, _ db: Database, _ reader: NumberReader) throws -> KeptType? {
     guard
       let row = try Row.fetchOne(db, sql: "SELECT id, name, longest, isLong FROM type WHERE id = ?", arguments: [id])
@@ -75,7 +75,7 @@ struct KeptType {
       sql: "UPDATE type SET longest = ?, isLong = ? WHERE id = ?", arguments: [longest, isLong, id])
   }
 
-  /// The ranking under which its cells are; `nil` where there is none yet.
+  /// Returns the ranking under which the cells were computed, or `nil` if there is none yet.
   func ranking(_ db: Database) throws -> (kept: KeptRanking, isCurrent: Bool)? {
     guard
       let row = try Row.fetchOne(
@@ -89,13 +89,13 @@ struct KeptType {
     }
   }
 
-  /// Whether its cells are under the ranking of all that is known now, or are under none.
+  /// Returns whether the cells were computed under the current ranking, or do not depend on one.
   func isRanked(_ db: Database, _ reader: NumberReader) throws -> Bool {
     guard rule?.aggregation == .cumulative, !isLong, let known = try ranking(db) else { return true }
     return try known.isCurrent && known.kept.chosen == reader.settings().firstSources[type]
   }
 
-  /// Notes the ranking of the evidence that there is now, and marks what was computed under another.
+  /// Stores the ranking and marks days whose cells were computed under a different one.
   func rank(_ ranking: KeptRanking, _ db: Database) throws {
     if let older = try self.ranking(db)?.kept, !ranking.keeps(older) { try ChangedDays.markMixed(ofType: id, db) }
     try db.execute(

@@ -2,12 +2,12 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// The quarter-hours of some days in UTC.
+/// The quarter-hour cells of a range of days in UTC.
 struct QuarterCells {
-  /// From 1970.
+  /// The days since 1970-01-01.
   let days: Range<Int64>
 
-  /// In microseconds since 1970.
+  /// The range in microseconds since 1970.
   var range: Range<Int64> { days.lowerBound * RollupGrain.day..<days.upperBound * RollupGrain.day }
 
   private var count: Int { days.count * RollupGrain.quarter.count }
@@ -18,9 +18,11 @@ struct QuarterCells {
 
   // MARK: Sums
 
+  /// Returns the cells of a cumulative type, and the days on which several sources have data.
+  ///
   /// - Parameters:
-  ///   - ranking: of all sources.
-  ///   - forEach: hands over the samples that overlap the days, by their starts.
+  ///   - ranking: the ranking of all sources.
+  ///   - forEach: calls its argument with the samples that overlap the days, in order of their starts.
   func sums(
     _ ranking: KeptRanking,
     forEach: (_ body: (_ sample: NumericSample, _ value: Double) throws -> Void) throws -> Void
@@ -49,8 +51,10 @@ struct QuarterCells {
 
   // MARK: Discrete types
 
-  /// - Parameter forEach: hands over the samples that overlap the days, and the time before in which a value may last into
-  ///   them, by their starts.
+  /// Returns the cells of a discrete type.
+  ///
+  /// - Parameter forEach: calls its argument with the samples that overlap the days or the preceding time from which
+  ///   a value may hold into them, in order of their starts.
   func discrete(
     _ aggregation: SampleTypeCatalogue.Aggregation,
     forEach: (_ body: (_ sample: NumericSample, _ value: Double) throws -> Void) throws -> Void
@@ -68,7 +72,7 @@ struct QuarterCells {
       }
       let power = aggregation == .discreteEquivalentContinuousLevel ? pow(10, value / 10) : 0
       let latest = DiscreteSweep.Latest(end: sample.end, start: sample.start, value: value)
-      // An instant is in the microsecond that it begins.
+      // An instantaneous sample occupies the microsecond at its start.
       let end = max(sample.end, sample.start == .max ? .max : sample.start + 1)
       forEachQuarter(sample.start, end) { index, length in
         if start(index) <= sample.start { cells[index].begun.add(latest) } else { cells[index].entering.add(latest) }
@@ -79,7 +83,7 @@ struct QuarterCells {
     return cells
   }
 
-  /// Hands over each quarter-hour that a stretch of time overlaps, and how long it does.
+  /// Calls `body` with each quarter-hour that a period overlaps and the length of the overlap.
   private func forEachQuarter(_ start: Int64, _ end: Int64, _ body: (_ index: Int, _ length: Int64) -> Void) {
     var time = max(start, range.lowerBound)
     let end = min(end, range.upperBound)
@@ -94,7 +98,7 @@ struct QuarterCells {
 }
 
 extension Range<Int64> {
-  /// The days of these on which a sample has any time.
+  /// Returns those of the days on which a sample has any time.
   fileprivate func overlapping(_ sample: NumericSample) -> Range<Int64> {
     let first = RollupGrain.day(of: sample.start)
     let last = RollupGrain.day(of: Swift.max(sample.start, sample.end == .min ? .min : sample.end - 1))

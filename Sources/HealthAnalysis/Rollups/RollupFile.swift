@@ -3,22 +3,27 @@ import GRDB
 import OperatingSystem
 import SQLiteFiles
 
-/// The file beside a store in which its rollups are.
+/// The file beside a store that contains its rollups.
 ///
-/// A cache: everything in it is derived from the store. A damaged file is replaced, and it may be deleted at any time.
+/// The file is a cache: everything in it is derived from the store. A damaged file is replaced, and it may be deleted
+/// at any time.
 ///
-/// Of each type, each day in UTC is a block: `hours` and `quarters` have its cells (``RollupBlock``), and `block` when it was
-/// computed. `evidence` and `measured` have what sources are ranked by, and `dirty` what has changed in the store since.
+/// Each day in UTC of each type is a block: `hours` and `quarters` contain its cells (``RollupBlock``), and `block`
+/// the state at which it was computed. `evidence` and `measured` contain the data for ranking sources, and `dirty`
+/// the days that have changed in the store since.
 final class RollupFile: Sendable {
-  /// To be counted on when a cell's bytes or what they mean change: what is there is computed anew then.
+  /// The version of the format. It must be incremented if the bytes of cells or their meaning change, so that
+  /// existing files are computed anew.
   private static let version = 2
-  /// How long one process waits for another's chunk of work, in seconds.
+  /// The time in seconds for which a process waits for another's work.
   private static let patience = 10.0
 
   let path: String
   let queue: DatabaseQueue
 
-  /// - Parameter directory: the store's.
+  /// Opens or creates the file.
+  ///
+  /// - Parameter directory: the store's directory.
   convenience init(in directory: String) throws {
     try self.init(path: directory + "/statistics.sqlite")
   }
@@ -34,10 +39,10 @@ final class RollupFile: Sendable {
     configuration.prepareDatabase { db in
       try db.execute(sql: "PRAGMA page_size = 8192")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      // What a power failure takes away is computed again.
+      // Data lost in a power failure is computed again.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA cache_size = -8192")
-      // Numbers of what was deleted do not stay in free pages.
+      // Values of deleted samples must not remain in free pages.
       try db.execute(sql: "PRAGMA secure_delete = ON")
       try db.execute(sql: "PRAGMA journal_size_limit = 16777216")
     }
@@ -45,7 +50,7 @@ final class RollupFile: Sendable {
     try queue.inDatabase { db in
       let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
       if found == Self.version { return }
-      // Another process may make it at the same time.
+      // Another process may create the schema at the same time.
       try db.inTransaction(.immediate) {
         let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         guard found == 0 || found == Self.version else { throw RollupDamage() }
@@ -57,19 +62,19 @@ final class RollupFile: Sendable {
 
   static func exists(in directory: String) -> Bool { PrivateFile.exists(directory + "/statistics.sqlite") }
 
-  /// Removes the file, where it is of no use.
+  /// Removes the file.
   static func discard(in directory: String) {
     let name = "statistics.sqlite"
     PrivateFile.discard(directory, SQLiteFile.names(of: name))
   }
 
-  /// Dates are microseconds since 1970. `history.json` is a ``FeedHistory``.
+  /// The database schema. Dates are microseconds since 1970. `history.json` is a ``FeedHistory``.
   ///
-  /// Of a type, `rule` says how its cells were computed, NULL where there are none; `longest` is the length of its longest
-  /// sample, in microseconds, and `isLong` says that there is one too long for cells. `ranking` is a ``KeptRanking``, of
-  /// the evidence that `ranked` counts.
+  /// In `type`, `rule` is the rule by which cells were computed, or NULL if there are none; `longest` is the length
+  /// of the longest sample in microseconds; `isLong` is whether a sample is too long for cells; `ranking` is a
+  /// ``KeptRanking``, computed at the evidence number `ranked`.
   ///
-  /// A block's `position` is the last change that it knows, `isMixed` whether more than one source has data in it, and
+  /// In `block`, `position` is the last change included, `isMixed` is whether more than one source has data, and
   /// `withoutNumber` and `withoutUnit` count samples that were left out.
   private static let schema = """
     CREATE TABLE history(json TEXT NOT NULL, evidence INTEGER NOT NULL) STRICT;
@@ -118,14 +123,16 @@ final class RollupFile: Sendable {
     """
 }
 
-/// Names blocks: those of a type follow one another in the file, in order of time.
+/// The keys of blocks. The blocks of a type are consecutive in the file, in order of time.
 enum BlockKey {
   private static let bits: Int64 = 28
   private static let zero: Int64 = 1 << 27
 
+  /// Returns the key of a block.
+  ///
   /// - Parameters:
-  ///   - type: its row id in the file.
-  ///   - day: in UTC, from 1970; any that a number of microseconds can be in.
+  ///   - type: the type's row id in the file.
+  ///   - day: the day in UTC since 1970-01-01, in the range of a timestamp in microseconds.
   static func key(type: Int64, day: Int64) -> Int64 { type << bits | (day + zero) }
 
   static func keys(type: Int64, days: ClosedRange<Int64>) -> ClosedRange<Int64> {
@@ -134,7 +141,7 @@ enum BlockKey {
 
   static func day(_ key: Int64) -> Int64 { (key & (1 << bits - 1)) - zero }
 
-  /// In SQL, of a column `key`.
+  /// The SQL expression for the day of a column `key`.
   static let dayOfKey = "((key & \(1 << bits - 1)) - \(zero))"
   static let typeOfKey = "(key >> \(bits))"
 }

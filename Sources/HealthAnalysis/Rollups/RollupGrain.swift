@@ -1,21 +1,21 @@
-/// The stretches of time of which something is kept.
+/// The lengths of cells.
 ///
-/// All zones of today are some whole number of quarter-hours away from UTC, so that their days and hours consist of
-/// quarter-hours; where they consist of hours, there are fewer to add up. What does not consist of either (a question that
-/// begins at 10:07, a zone before there were zones) is computed from the samples.
+/// All current time zones are a whole number of quarter-hours from UTC, so their days and hours consist of
+/// quarter-hours. Where they consist of hours, fewer cells are added up. Any other bucket (a query that begins at
+/// 10:07, a zone before standard time) is computed from samples.
 enum RollupGrain: Int, Hashable, Sendable, CaseIterable {
   case hour = 24
   case quarter = 96
 
-  /// A block's: a day in UTC, in microseconds.
+  /// The length of a block, a day in UTC, in microseconds.
   static let day: Int64 = 86_400_000_000
 
-  /// How many cells a block has.
+  /// The number of cells in a block.
   var count: Int { rawValue }
-  /// In microseconds.
+  /// The length of a cell in microseconds.
   var length: Int64 { Self.day / Int64(rawValue) }
 
-  /// The largest whose cells make up all stretches between some edges; `nil` where there is none.
+  /// Creates the largest grain whose cells make up the periods between the edges, or returns `nil` if there is none.
   init?(edges: some Sequence<Int64>) {
     var grain = RollupGrain.hour
     for edge in edges where edge % RollupGrain.hour.length != 0 {
@@ -25,18 +25,18 @@ enum RollupGrain: Int, Hashable, Sendable, CaseIterable {
     self = grain
   }
 
-  /// The years 1 to 9999, and a day before and after. What is earlier or later still counts for the first and the last, so
-  /// that who recorded it is known; it is in no bucket.
+  /// The days of the years 1 to 9999, and a day before and after. Earlier and later samples are assigned to the first
+  /// and the last day, so that their sources are known, but they are in no bucket.
   static let days: ClosedRange<Int64> = -719_163...2_932_897
 
-  /// The day in UTC of an instant, from 1970, one of ``days``.
+  /// Returns the day in UTC since 1970-01-01 of an instant, clamped to ``days``.
   static func day(of microseconds: Int64) -> Int64 {
     let quotient = microseconds / day
     let day = microseconds % day < 0 ? quotient - 1 : quotient
     return min(max(day, days.lowerBound), days.upperBound)
   }
 
-  /// The time of which ``day(of:)`` says these days, in microseconds since 1970.
+  /// Returns the range that ``day(of:)`` maps to these days, in microseconds since 1970.
   static func microseconds(of days: ClosedRange<Int64>) -> Range<Int64> {
     let start = days.lowerBound <= Self.days.lowerBound ? .min : days.lowerBound * day
     let end = days.upperBound >= Self.days.upperBound ? .max : (days.upperBound + 1) * day
@@ -44,22 +44,24 @@ enum RollupGrain: Int, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// Cells of one block, in order of time.
+/// A cell of a block.
 protocol RollupCell {
-  /// Whether there is nothing in it.
+  /// Whether the cell has no samples.
   var isEmpty: Bool { get }
-  /// Takes in the cell that follows in time.
+  /// Appends the cell that follows in time.
   mutating func append(_ next: Self)
-  /// Leaves out what comes from before it, as where it is not the first of a longer stretch.
+  /// Removes the samples that begin before the cell. Used for a cell that is not the first of a longer period.
   mutating func forgetBefore()
-  /// - Parameter start: of the cell, in microseconds since 1970.
+  /// Writes the cell.
+  ///
+  /// - Parameter start: the start of the cell, in microseconds since 1970.
   func write(to writer: inout CellWriter, start: Int64)
   init(from reader: inout CellReader, start: Int64) throws(RollupDamage)
 }
 
-/// A block of cells as bytes: a bit for each cell that there is, and these.
+/// The encoding of a block of cells: a bit for each cell that exists, followed by these cells.
 enum RollupBlock {
-  /// `nil` where all are empty.
+  /// Returns the bytes of the cells, or `nil` if all are empty.
   static func bytes<Cell: RollupCell>(of cells: ArraySlice<Cell>, _ grain: RollupGrain, start: Int64) -> [UInt8]? {
     var present = [UInt8](repeating: 0, count: grain.count / 8)
     var writer = CellWriter()
@@ -86,7 +88,7 @@ enum RollupBlock {
     guard reader.isAtEnd else { throw RollupDamage() }
   }
 
-  /// The hours of a block that is given in quarter-hours.
+  /// Returns the hours of a block from its quarter-hours.
   static func hours<Cell: RollupCell>(of quarters: ArraySlice<Cell>) -> [Cell] {
     stride(from: quarters.startIndex, to: quarters.endIndex, by: 4).map { first in
       quarters[first + 1..<first + 4].reduce(into: quarters[first]) { $0.append($1) }

@@ -2,19 +2,21 @@ import GRDB
 import HealthModel
 import HealthStore
 
-/// Answers questions from the cells of a rollup file that stands where the store does.
+/// A reader that answers queries from the cells of an up-to-date rollup file.
 struct RollupReader {
   let db: Database
   let reader: NumberReader
 
-  /// Whether cells may answer: they are of all sources, and of what lies in them wherever it starts.
+  /// Returns whether cells can answer the query. Cells contain all sources, and samples regardless of their start.
   static func canAnswer(_ query: StatisticsQuery) -> Bool {
     query.sources == nil && query.startingIn == nil
       && SampleTypeCatalogue.healthKit[query.type]?.aggregation != nil
   }
 
-  /// - Parameter query: that ``canAnswer(_:)`` is true of.
-  /// - Returns: `nil` where there are no cells after all.
+  /// Returns the statistics.
+  ///
+  /// - Parameter query: a query for which ``canAnswer(_:)`` is true.
+  /// - Returns: `nil` if the type has no cells after all.
   func statistics(_ query: StatisticsQuery) throws -> Statistics? {
     guard let type = try KeptType.find(query.type, db),
       let rule = type.rule, !type.isLong
@@ -31,7 +33,7 @@ struct RollupReader {
     else { return statistics }
     guard let leftOut = try leftOut(of: type, buckets.range) else { return nil }
     (statistics.withoutNumber, statistics.withoutUnit) = leftOut
-    // What does not consist of cells is computed from the samples, bucket by bucket.
+    // Buckets that do not consist of cells are computed from the samples.
     let whole = buckets.edges.indices.dropLast().map { index in
       buckets.edges[index...index + 1].allSatisfy { $0 % RollupGrain.quarter.length == 0 }
     }
@@ -64,7 +66,7 @@ struct RollupReader {
     return statistics
   }
 
-  /// From the first start of a type's samples to no earlier than their last end.
+  /// Returns the range from the first start of a type's samples to their last end or later.
   private func extent(of type: KeptType) throws -> ClosedRange<Int64>? {
     let row = try Row.fetchOne(
       db,
@@ -78,7 +80,8 @@ struct RollupReader {
     return first...max(first, isTooFar ? .max : last)
   }
 
-  /// How many samples say no number, or one in another unit; `nil` where some may lie across the range's edges.
+  /// Returns the numbers of samples without a number or in another unit, or `nil` if some may overlap the range's
+  /// edges.
   private func leftOut(of type: KeptType, _ range: Range<Int64>) throws -> (withoutNumber: Int, withoutUnit: Int)? {
     let first = RollupGrain.day(of: range.lowerBound)
     let last = RollupGrain.day(of: range.upperBound)
@@ -100,7 +103,7 @@ struct RollupReader {
     return sums
   }
 
-  /// The cells of each bucket that is whole, taken together.
+  /// Returns the combined cells of each bucket that consists of whole cells.
   private func cells<Cell: RollupCell>(
     _ kind: Cell.Type, of type: KeptType, _ grain: RollupGrain, _ buckets: CalendarBuckets, _ whole: [Bool]
   ) throws -> [(index: Int, cell: Cell)] {
@@ -131,7 +134,7 @@ struct RollupReader {
               return
             }
             cell = next
-            // What comes from before belongs to a bucket only where it is in its first cell.
+            // Samples from before a cell belong to a bucket only if the cell is its first.
             if time > edges[index] { cell?.forgetBefore() }
           }
         }

@@ -3,30 +3,30 @@ import GRDB
 import HealthModel
 import HealthStore
 
-/// Computes blocks that are not what the store holds any more, some days of a type at a time.
+/// A writer that recomputes outdated blocks, some days of a type at a time.
 struct RollupWriter {
-  /// So many samples are held at once, some 7 MB of them.
+  /// The maximum number of samples held at once, about 7 MB.
   private static let mostSamples = 100_000
   private static let mostDays: Int64 = 400
 
   let db: Database
   let reader: NumberReader
-  /// Where the store stands in this read.
+  /// The state of the store in this read.
   let history: FeedHistory
-  /// How many days are taken at once; follows from how many samples the last had.
+  /// The number of days processed at once, adapted to the number of samples in the last run.
   var daysAtOnce: Int64 = 64
 
   private struct TooMany: Error {}
 
-  /// Days of a type that are to be computed.
+  /// The days of a type that must be recomputed.
   private struct Dirty {
     var type: KeptType
     var days: ClosedRange<Int64>
   }
 
-  /// Takes the next days. Within a transaction.
+  /// Recomputes the next days. Must be called in a transaction.
   ///
-  /// - Returns: how many samples were looked at; `nil` where nothing was left to do.
+  /// - Returns: the number of samples read, or `nil` if nothing was left to do.
   mutating func work() throws -> Int? {
     guard let row = try Row.fetchOne(db, sql: "SELECT type, first, last FROM dirty ORDER BY type, first LIMIT 1") else {
       return nil
@@ -54,7 +54,7 @@ struct RollupWriter {
       try clear(type, days)
       return (days, 0)
     }
-    // Where nothing is, nothing is read: a record may have gaps of years.
+    // Skip empty periods without reading, because a record may have gaps of years.
     let (reach, isAll) = RollupGrain.microseconds(of: days).lowerBound
       .subtractingReportingOverflow(ChangedDays.longest + LastingValues.lasting)
     guard let next = try reader.spans.firstStart(of: id, from: isAll ? .min : reach) else {
@@ -93,7 +93,7 @@ struct RollupWriter {
     while true {
       let days = all.lowerBound...min(all.upperBound, all.lowerBound + daysAtOnce - 1)
       do {
-        // A single day is taken however many there are.
+        // A single day is read regardless of its number of samples.
         let samples = try read(&type, rule, days, atMost: days.count == 1 ? .max : Self.mostSamples)
         if type.isLong {
           try forgetCells(of: type)
@@ -131,7 +131,7 @@ struct RollupWriter {
 
   private struct Found {
     var sample: NumericSample
-    /// Or it counts only for who recorded it.
+    /// Whether the sample has a number. Otherwise it counts only for its source.
     var isNumeric: Bool
   }
 
@@ -195,7 +195,9 @@ struct RollupWriter {
     return Array(counts.values)
   }
 
-  /// - Returns: the days of which there is any cell.
+  /// Writes cells.
+  ///
+  /// - Returns: the days that have any cell.
   private func write<Cell: RollupCell>(
     _ cells: [Cell], of type: KeptType, _ days: ClosedRange<Int64>
   ) throws -> Set<Int64> {
@@ -227,9 +229,10 @@ struct RollupWriter {
 
   // MARK: Blocks
 
-  /// A block that there was stays, empty: when the store goes back to an older state, it may have something again.
+  /// Clears blocks. Existing blocks stay as empty ones, because they may have content again when the store goes back
+  /// to an older state.
   ///
-  /// - Parameter recorded: who has recorded what on these days.
+  /// - Parameter recorded: the new information about the sources of these days.
   private func clear(
     _ type: KeptType, _ days: ClosedRange<Int64>, recorded: [SpanReader.Recorded] = []
   ) throws {
@@ -256,7 +259,7 @@ struct RollupWriter {
 }
 
 extension [SpanReader.Recorded] {
-  /// With what is before the first day, or after the last, on these.
+  /// The records with those before the first day or after the last assigned to these days.
   fileprivate var withinDays: [SpanReader.Recorded] {
     var found: [SpanReader.Recorded] = []
     for one in self {

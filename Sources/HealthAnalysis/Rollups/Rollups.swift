@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Synchronization
 
-/// Statistics of a store that are kept, not computed: what is asked of ten years costs what their days do, not their samples.
+/// Precomputed statistics of a store. A query over ten years costs as much as its days rather than its samples.
 ///
 /// ```swift
 /// func steps(in store: HealthStore) async throws {
@@ -14,27 +14,29 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Beside the store is a file, `statistics.sqlite`, in which each type has a cell for every quarter-hour and every hour. It
-/// follows the change feed with a position of its own; before each question, the days are computed anew on which anything
-/// has changed. The file may be deleted at any time, and is made anew where anything is wrong with it.
+/// A file beside the store, `statistics.sqlite`, contains a cell for every quarter-hour and every hour of each type.
+/// It follows the change feed with a position of its own; before each query, the days with changes are recomputed.
+/// The file may be deleted at any time and is recreated if it is damaged.
 ///
-/// The numbers are those of ``StatisticsQuery/computed(from:)``, but for the rounding of sums that are added in another order.
-/// That is what answers where cells cannot: for some sources only, for types that nobody knows or that have samples of
-/// more than 25 hours, and for a store that cannot be written.
+/// The numbers equal those of ``StatisticsQuery/computed(from:)``, apart from rounding in a different order of
+/// addition. That method is used if cells cannot answer: for a selection of sources, for unknown types or types with
+/// samples longer than 25 hours, and for a read-only store.
 public final class Rollups: Sendable {
   let store: HealthStore
   private let file = Mutex<RollupFile?>(nil)
   private let progress: @Sendable (_ samples: Int) -> Void
 
-  /// Opens nothing yet.
+  /// Creates rollups without opening the file.
   ///
-  /// - Parameter progress: is told how many samples more have been looked at. Called on whatever thread does it.
+  /// - Parameter progress: called with the number of samples read since the last call, on any thread.
   public init(of store: HealthStore, progress: @escaping @Sendable (_ samples: Int) -> Void = { _ in }) {
     self.store = store
     self.progress = progress
   }
 
-  /// From samples alone, without readings of apps. Throws ``StatisticsError`` or ``StoreError``.
+  /// Returns statistics from samples alone, without app readings.
+  ///
+  /// - Throws: ``StatisticsError`` or ``StoreError``.
   public func statistics(_ query: StatisticsQuery) async throws -> Statistics {
     if !store.isReadOnly, RollupReader.canAnswer(query) {
       let kept = try await attempt(query.type) { db, reader in
@@ -45,7 +47,7 @@ public final class Rollups: Sendable {
     return try await query.computed(from: store, try await facts(about: [query.type]))
   }
 
-  /// What is kept of some types; costs what the days do, not the samples.
+  /// Returns the stored facts about types. The cost depends on the days, not the samples.
   func facts(about types: [SampleType]) async throws(StoreError) -> KeptFacts {
     if store.isReadOnly { return .none }
     do {
@@ -60,15 +62,16 @@ public final class Rollups: Sendable {
     } catch let error as StoreError {
       throw error
     } catch {
-      // Only a question can be wrong.
+      // Only queries throw other errors.
     }
     return .none
   }
 
-  /// Returns a summary for each source, as ``SourceSurvey/sources(of:in:)`` does; costs what the days do, not the samples.
-  /// Throws ``StoreError``.
+  /// Returns a summary for each source like ``SourceSurvey/sources(of:in:)``. The cost depends on the days, not the
+  /// samples.
   ///
-  /// - Parameter type: `nil` for all together.
+  /// - Parameter type: the type, or `nil` for all types together.
+  /// - Throws: ``StoreError``.
   public func sources(of type: SampleType?) async throws -> [SourceSummary] {
     if !store.isReadOnly {
       let kept = try await attempt(nil) { db, reader in
@@ -79,8 +82,8 @@ public final class Rollups: Sendable {
     return try await SourceSurvey.sources(of: type, in: store)
   }
 
-  /// Computes what is missing, for all types, and so does everything that takes long. Where the file cannot be kept, nothing
-  /// happens.
+  /// Computes everything missing for all types, so that later queries are fast. Does nothing if the file cannot be
+  /// kept.
   public func refresh() async throws(StoreError) {
     if store.isReadOnly { return }
     do {
@@ -88,11 +91,11 @@ public final class Rollups: Sendable {
     } catch let error as StoreError {
       throw error
     } catch {
-      // Only a question can be wrong.
+      // Only queries throw other errors.
     }
   }
 
-  /// Whether there is a file beside a store, which knows what the store held when somebody asked last.
+  /// Returns whether a rollup file exists beside a store. It reflects the store at the time of the last query.
   public static func areKept(beside store: HealthStore) -> Bool { RollupFile.exists(in: store.directory) }
 
   /// Removes the file beside a store.
@@ -102,17 +105,17 @@ public final class Rollups: Sendable {
 
   private enum Outcome<Answer: Sendable>: Sendable {
     case answer(Answer)
-    /// This read of the store was from before the file was brought up to date.
+    /// This read of the store precedes the last update of the file.
     case outdated
-    /// The file was of no use.
+    /// The file was damaged.
     case damaged
   }
 
   private static let attempts = 4
 
-  /// Has `body` look at the file when it stands where the store does. `nil` where that cannot be.
+  /// Calls `body` when the file is up to date with the store. Returns `nil` if the file cannot be brought up to date.
   ///
-  /// - Parameter type: whose sources must be ranked by all that is known.
+  /// - Parameter type: the type whose ranking of sources must be current, or `nil` for none.
   private func attempt<Answer: Sendable>(
     _ type: SampleType?, _ body: @escaping @Sendable (Database, NumberReader) throws -> Answer
   ) async throws -> Outcome<Answer>? {
@@ -126,7 +129,7 @@ public final class Rollups: Sendable {
               do {
                 return try self.bringUpToDate(queue, reader, type, mayBeOld: attempt == 0, body)
               } catch {
-                // Whoever opens it next makes sure of it.
+                // The next caller opens and checks the file again.
                 file = nil
                 throw error
               }
@@ -144,7 +147,7 @@ public final class Rollups: Sendable {
           RollupFile.discard(in: self.store.directory)
           return .success(.damaged)
         } catch {
-          // No room, no right to write, or another process holds it: the samples are there.
+          // Fall back to samples if there is no space, no permission, or the file is locked by another process.
           return .success(nil)
         }
       }
@@ -164,7 +167,7 @@ public final class Rollups: Sendable {
     let history = try reader.spans.history()
     var daysAtOnce: Int64 = 64
     while true {
-      // Only a transaction that writes waits for other processes.
+      // Use a read transaction if possible, because only write transactions wait for other processes.
       let known = try queue.read { db -> Answer? in
         guard try ChangedDays(db: db, reader: reader, history: history).areNone(),
           try type.flatMap({ try KeptType.find($0, db) })?.isRanked(db, reader) ?? true

@@ -1,24 +1,24 @@
-/// What samples of a cumulative type add to a stretch of time, under the ranking that was in force.
+/// The contribution of a cumulative type's samples to a period, under the ranking in force.
 struct SumCell: RollupCell, Hashable {
-  /// For how long a source counted, in microseconds; 0 for what only had instants.
+  /// The time for which a source counted in microseconds, 0 if it has only instantaneous samples.
   struct Share: Hashable {
-    /// One of those that are one source in the ranking, or 0 for what people typed.
+    /// An identifier of the source in the ranking, or 0 for manual entries.
     var source: Int64
     var covered: Int64
   }
 
   var value = 0.0
-  /// Samples that were left out because their source says the very same twice.
+  /// The number of samples left out because their source has an identical sample.
   var twins = 0
   var shares: [Share] = []
-  /// Whether any sample touches it, perhaps one that does not count.
+  /// Whether any sample touches the cell, even one that does not count.
   var isTouched = false
 
   var isEmpty: Bool { !isTouched }
 
   init() {}
 
-  /// It has what is in it, and nothing else.
+  /// Does nothing: a sum contains only the time within the cell.
   func forgetBefore() {}
 
   mutating func append(_ next: SumCell) {
@@ -54,7 +54,7 @@ struct SumCell: RollupCell, Hashable {
     self.twins = twins
     for _ in 0..<(try reader.unsigned()) {
       let source = Int64(bitPattern: try reader.unsigned())
-      // No longer than the block that it lies in.
+      // It cannot exceed the length of the block.
       let covered = try reader.unsigned()
       guard covered <= UInt64(RollupGrain.day) else { throw RollupDamage() }
       shares.append(Share(source: source, covered: Int64(covered)))

@@ -23,17 +23,19 @@ struct SleepDays {
   /// The local time of day of the midpoint of the longest session, in seconds since midnight, by the date of its end.
   private let middles: [Int: Int]
 
+  /// Creates sleep days from sessions.
+  ///
   /// - Parameter sessions: in order of time.
   init(of sessions: [SleepSession], in zone: ZoneRules) {
     self.zone = zone
-    // Of a bed that says so for days there is no middle.
+    // An in-bed period of several days has no meaningful midpoint.
     let dates = Dictionary(grouping: sessions.filter(\.isShort)) { zone.dayNumber(at: ($0.wake ?? $0.end).seconds) }
     middles = dates.compactMapValues { sessions in
       Self.longest(sessions).map { zone.clock(at: sessions[$0].middle.seconds) }
     }
   }
 
-  /// In order of time.
+  /// Returns the nights in order of time.
   func nights(of sessions: [SleepSession]) -> [Night] {
     var days: [Int: [SleepSession]] = [:]
     for session in sessions {
@@ -42,8 +44,8 @@ struct SleepDays {
     return days.sorted { $0.key < $1.key }.compactMap { Self.night($0, $1) }
   }
 
-  /// The night of a sleep day is its longest session, with those that lie no further from it, or from another part of it, than
-  /// three hours.
+  /// Returns the night of a sleep day: its longest session together with the sessions that follow or precede it, or
+  /// another part of it, at an interval of at most three hours.
   private static func night(_ day: Int, _ sessions: [SleepSession]) -> Night? {
     guard let longest = longest(sessions) else { return nil }
     var (first, last) = (longest, longest)
@@ -58,7 +60,8 @@ struct SleepDays {
     return !isTooLong && pause <= longestPause
   }
 
-  /// The index of the session with the most sleep; of equal ones the longer in bed, and then the first.
+  /// Returns the index of the session with the most sleep; among equals the one with the longest time in bed, then
+  /// the first.
   private static func longest(_ sessions: [SleepSession]) -> Int? {
     sessions.indices.max { one, other in
       let (a, b) = (sessions[one], sessions[other])
@@ -68,8 +71,8 @@ struct SleepDays {
 
   // MARK: Where sleep days end
 
-  /// What of a session lies in which sleep day: nearly always all in one. A sum that is divided where a sleep day ends changes
-  /// by no more than what is slept, wherever the session lies.
+  /// Returns the parts of a session by sleep day, which is nearly always a single day. If a sleep day ends during the
+  /// session, it is split there, so that the total sleep does not change.
   private func parts(of session: SleepSession) -> [(day: Int, part: SleepSession)] {
     var (day, begin, parts) = (day(at: session.start), session.start, [(day: Int, part: SleepSession)]())
     while true {
@@ -80,14 +83,14 @@ struct SleepDays {
     }
   }
 
-  /// The sleep day in which an instant lies.
+  /// Returns the sleep day that contains an instant.
   private func day(at instant: Timestamp) -> Int {
     var day = zone.dayNumber(at: instant.seconds) - 1
     while instant >= end(of: day) { day += 1 }
     return day
   }
 
-  /// No earlier than that of the day before.
+  /// Returns the end of a sleep day, which is never before that of the previous day.
   private func end(of day: Int) -> Timestamp {
     let before = (1...Self.window).compactMap { middles[day - $0] }
     if before.count < Self.fewest { return zone.instant(Self.usualEnd, ofDay: day) }
@@ -96,7 +99,7 @@ struct SleepDays {
     return zone.instant(end % (2 * Self.halfDay), ofDay: day + end / (2 * Self.halfDay))
   }
 
-  /// The median of times of the day, in seconds; the day begins in the longest stretch without any.
+  /// Returns the median of times of day in seconds. The circle is cut in the longest gap between them.
   static func median(_ clocks: [Int]) -> Int {
     let sorted = clocks.sorted()
     let gaps = sorted.indices.map { index in
@@ -110,13 +113,14 @@ struct SleepDays {
 }
 
 extension ZoneRules {
-  /// What clocks show, in seconds since midnight.
+  /// Returns the time on the clock, in seconds since midnight.
   fileprivate func clock(at seconds: Int64) -> Int {
     let local = (Int(seconds % 86_400) + offset(at: seconds)) % 86_400
     return local < 0 ? local + 86_400 : local
   }
 
-  /// When clocks of a date show that, or the nearest that they do: of a date without midnight, or of one that was left out.
+  /// Returns the instant at which clocks show a time on a date, or the nearest instant within the date if they never
+  /// do.
   fileprivate func instant(_ clock: Int, ofDay number: Int) -> Timestamp {
     let day = day(number)
     let local = Int64(number) * 86_400 + Int64(clock)
@@ -127,12 +131,12 @@ extension ZoneRules {
 }
 
 extension SleepSession {
-  /// ``midpoint``, or without sleep that of all.
+  /// The ``midpoint``, or the midpoint of the whole session if it has no sleep.
   fileprivate var middle: Timestamp {
     midpoint ?? Timestamp(microseconds: start.microseconds / 2 + end.microseconds / 2)
   }
 
-  /// What of it lies in a time.
+  /// Returns the part of the session in a range of time.
   fileprivate func part(in range: Range<Timestamp>) -> SleepSession {
     if range.lowerBound <= start, end <= range.upperBound { return self }
     var part = self
@@ -142,26 +146,26 @@ extension SleepSession {
         start: max(segment.start, range.lowerBound), end: min(segment.end, range.upperBound), stage: segment.stage)
     }
     part.inBed = inBed.overlapping(range, \.lowerBound, \.upperBound).map { $0.clamped(to: range) }
-    // Of when somebody lay down, a later part says nothing.
+    // The start of lying down is unknown for a later part.
     if range.lowerBound > start { part.layDown = nil }
     if part.segments.isEmpty { part.source = nil }
     return part
   }
 
-  /// Whether it is no longer than one sample may be.
+  /// Whether it is no longer than the maximum length of a sample.
   fileprivate var isShort: Bool {
     let (length, isTooLong) = end.microseconds.subtractingReportingOverflow(start.microseconds)
     return !isTooLong && length < SleepSessions.longest
   }
 
-  /// Whether it says anything: of what another source says at its edges, less than an hour is left out.
+  /// Whether the part has no content. At a boundary, segments of another source shorter than an hour may be missing.
   fileprivate var isEmpty: Bool { segments.isEmpty && inBed.isEmpty }
 
-  /// Several in the order of time, one after the other.
+  /// Creates a session from consecutive sessions in order of time.
   fileprivate init(joining sessions: ArraySlice<SleepSession>, toldBy source: String?) {
     self = sessions[sessions.startIndex]
     for other in sessions.dropFirst() {
-      // What leads to sleep says how long that took.
+      // The last lie-down before sleep determines the latency.
       if onset == nil { layDown = other.layDown }
       segments += other.segments
       inBed += other.inBed

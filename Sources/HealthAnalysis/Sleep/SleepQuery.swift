@@ -1,7 +1,7 @@
 import HealthModel
 import HealthStore
 
-/// A question about sleep.
+/// A query for nights.
 ///
 /// ```swift
 /// func nights(in store: HealthStore) async throws {
@@ -12,27 +12,29 @@ import HealthStore
 /// }
 /// ```
 ///
-/// What counts as a night is written down in `docs/reference/statistics.md`. It is computed from the samples each time.
+/// The definition of a night is documented in `docs/reference/statistics.md`. Nights are computed from samples each
+/// time.
 public struct SleepQuery: Sendable {
   public static let type = SampleType("HKCategoryTypeIdentifierSleepAnalysis")
-  /// Days after a sample's date whose nights may change with it.
+  /// The number of days after a sample's date whose nights may be affected by it.
   public static let reach = SleepDays.window + 2
 
-  /// Whose dates nights have.
+  /// The time zone that determines the dates of nights.
   public var zone: ZoneRules
-  /// Nights of this date or later, in days since 1970-01-01; `nil` for all.
+  /// The first date of nights, in days since 1970-01-01, or `nil` for all.
   public var firstDay: Int?
-  /// Nights of this date or earlier; `nil` for all.
+  /// The last date of nights, or `nil` for all.
   public var lastDay: Int?
-  /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
+  /// The names of the sources whose samples count, or `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
 
-  /// When the question is asked: without dates, it isn't about nights that lie more than a year ahead (``PlausibleTime``).
+  /// The time of the question. A question without dates leaves out nights more than a year ahead (``PlausibleTime``).
   public var now: Timestamp
 
-  /// Whether stages and nights count that apps have sent, where samples say nothing or an hour less.
+  /// Whether stages and totals of nights from apps are included where samples are missing or show at least an hour
+  /// less.
   public var hasReadings = true
-  /// The types of readings that may count; `nil` for all. For an asker who may not know of some.
+  /// The types of readings that may count, or `nil` for all. Used to restrict what a client may learn.
   public var readingTypes: Set<SampleType>?
 
   /// Creates a question about all nights.
@@ -41,10 +43,14 @@ public struct SleepQuery: Sendable {
     self.now = now
   }
 
-  /// In order of time. Throws ``StoreError``.
+  /// Returns the nights in order of time.
+  ///
+  /// - Throws: ``StoreError``.
   public func run(on store: HealthStore) async throws -> [Night] { try await run(on: Rollups(of: store)) }
 
-  /// The same where several questions follow each other. Throws ``StoreError``.
+  /// Returns the nights in order of time, reusing rollups across queries.
+  ///
+  /// - Throws: ``StoreError``.
   public func run(on rollups: Rollups) async throws -> [Night] {
     let facts = try await rollups.facts(about: [Self.type])
     let (sessions, readings) = try await rollups.store.samples.numbers { reader in
@@ -55,7 +61,9 @@ public struct SleepQuery: Sendable {
     return chosen(readings.overlaid(on: SleepDays(of: sessions, in: zone).nights(of: sessions), in: zone))
   }
 
-  /// - Parameter stages: of apps, whose sources rank below all others.
+  /// Reads the sleep sessions.
+  ///
+  /// - Parameter stages: stages from apps, whose sources rank below all others.
   private func sessions(
     _ reader: NumberReader, _ facts: KeptFacts, _ stages: [SleepReadings.Stage]
   ) throws -> [SleepSession] {
@@ -81,11 +89,11 @@ public struct SleepQuery: Sendable {
     return sessions.finish()
   }
 
-  /// Days that are read before the first and after the last one: a night may begin on the day before, and where sleep days end
-  /// is said by those before (``SleepDays``).
+  /// The numbers of days to read before the first and after the last day. A night may begin on the day before, and
+  /// the end of a sleep day depends on the days before it (``SleepDays``).
   private static let margins = (before: SleepDays.window + 3, after: 3)
 
-  /// In microseconds: what must be read for the nights in question.
+  /// The range to read for the requested nights, in microseconds.
   private var range: Range<Int64> {
     let first = firstDay.map { instant($0.subtractingReportingOverflow(Self.margins.before), or: .min) } ?? .min
     let last = lastDay.map { instant($0.addingReportingOverflow(Self.margins.after), or: .max) } ?? .max

@@ -10,12 +10,12 @@ struct SleepReadings {
     var source: String
   }
 
-  /// In order of their starts.
+  /// The stages in order of their starts.
   private(set) var stages: [Stage] = []
-  /// A night as an app has sent it, with the local midnight or noon that it is of.
+  /// The nights as apps reported them, with the local midnight or noon of their date.
   private var nights: [(night: SleepReading.Night, date: Timestamp, source: String)] = []
 
-  /// Reads the readings of some types.
+  /// Reads the sleep readings of some types.
   ///
   /// - Parameters:
   ///   - range: in microseconds since 1970.
@@ -52,7 +52,8 @@ struct SleepReadings {
     }
   }
 
-  /// Nights in which apps say at least an hour more than samples do, or of which samples say nothing, put in their place.
+  /// Returns the nights with totals from apps in the place of those for which samples are missing or show at least an
+  /// hour less.
   func overlaid(on nights: [Night], in zone: ZoneRules) -> [Night] {
     var byDay = Dictionary(nights.map { ($0.day, $0) }, uniquingKeysWith: { $1 })
     for one in self.nights.sorted(by: { $0.night.asleep < $1.night.asleep }) {
@@ -63,7 +64,7 @@ struct SleepReadings {
         byDay[day] = Night(day: day, main: session, naps: [])
         continue
       }
-      // What samples say is beside it where they say it of another time.
+      // Keep what samples show for other times of the day.
       let sessions = ([known.main] + known.naps).filter { $0.stated == nil }
       let same = sessions.filter { Self.overlap($0, session) }
       let others = sessions.filter { !Self.overlap($0, session) }
@@ -71,7 +72,7 @@ struct SleepReadings {
       let stated = ([known.main] + known.naps).filter { $0.stated != nil }.compactMap(\.asleep).reduce(0, +)
       let needed = same.isEmpty ? 0 : Double(SleepSessions.shortestAddition) / 1_000_000
       guard night.asleep > stated, night.asleep >= measured + needed else { continue }
-      // The longest is the night, whoever tells it.
+      // The longest session is the night, regardless of its source.
       let all = (others + [session]).sorted { $0.start < $1.start }
       let main = all.max { ($0.asleep ?? 0) < ($1.asleep ?? 0) } ?? session
       byDay[day] = Night(day: day, main: main, naps: all.filter { $0 != main })
@@ -80,7 +81,7 @@ struct SleepReadings {
   }
 
   private static func overlap(_ nap: SleepSession, _ night: SleepSession) -> Bool {
-    // Of a night without times, the sum is of all that was slept.
+    // The total of a night without times covers all sleep of the day.
     guard let times = night.stated?.times else { return true }
     return nap.start < times.upperBound && times.lowerBound < nap.end
   }

@@ -1,7 +1,7 @@
 import HealthModel
 
-/// A stretch of time of which sleep samples were recorded with no gap longer than an hour, told by one source wherever it
-/// says something. That of a night may be several, see ``Night``.
+/// A period of sleep samples without a gap longer than an hour. Its stages come from a single source wherever that
+/// has data. The session of a ``Night`` may combine several.
 public struct SleepSession: Hashable, Sendable {
   /// A part of the session in one stage.
   public struct Segment: Hashable, Sendable {
@@ -10,34 +10,35 @@ public struct SleepSession: Hashable, Sendable {
     public var stage: SleepStage
   }
 
-  /// Of the first sample, and the last; of all sources.
+  /// The start of the first sample and the end of the last one, of any source.
   public var start: Timestamp
   public var end: Timestamp
-  /// The source that tells the stages; `nil` where all there is is the time in bed.
+  /// The source of the stages, or `nil` if only the time in bed is known.
   public var source: String?
-  /// What was slept when, in order; without the time in bed.
+  /// The sleep stages in order, without the time in bed.
   public var segments: [Segment]
   /// The union of all sources' in-bed intervals and of ``segments``: sorted, disjoint.
   public var inBed: [Range<Timestamp>]
-  /// The beginning of ``inBed`` before sleep, where an in-bed sample says it; without one ``latency`` is not known.
+  /// The start of the time in bed before sleep, or `nil` if no in-bed sample shows it, so that ``latency`` is
+  /// unknown.
   public var layDown: Timestamp?
-  /// The sums that an app has sent of a night that no sample tells; ``segments`` is empty then.
+  /// The totals of a night that an app reported instead of samples. ``segments`` is then empty.
   public var stated: StatedSleep?
 
-  /// In seconds of elapsed time.
+  /// Returns the elapsed time in a stage, in seconds.
   public func duration(of stage: SleepStage) -> Double {
     if let stated { return stated.durations[stage] ?? 0 }
     if stage == .inBed { return inBed.reduce(0) { $0 + Self.seconds($1.lowerBound, $1.upperBound) } }
     return segments.reduce(0) { $1.stage == stage ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
 
-  /// The sum of all asleep stages in seconds; `nil` without any, which is not 0.
+  /// The total of all asleep stages in seconds, or `nil` (not 0) if there are none.
   public var asleep: Double? {
     if let stated { return stated.durations.reduce(0) { $1.key.isAsleep ? $0 + $1.value : $0 } }
     return onset == nil ? nil : segments.reduce(0) { $1.stage.isAsleep ? $0 + Self.seconds($1.start, $1.end) : $0 }
   }
 
-  /// Seconds between ``onset`` and ``wake`` of which nothing is said; `nil` without sleep.
+  /// The seconds between ``onset`` and ``wake`` without any stage, or `nil` without sleep.
   public var unknown: Double? {
     guard stated == nil, let onset, let wake else { return nil }
     let told = segments.reduce(0) {
@@ -46,25 +47,25 @@ public struct SleepSession: Hashable, Sendable {
     return max(0, Self.seconds(onset, wake) - told)
   }
 
-  /// When sleep began.
+  /// The start of sleep.
   public var onset: Timestamp? { stated?.times?.lowerBound ?? segments.first { $0.stage.isAsleep }?.start }
 
-  /// When it ended for the last time.
+  /// The end of sleep.
   public var wake: Timestamp? { stated?.times?.upperBound ?? segments.last { $0.stage.isAsleep }?.end }
 
-  /// Sleep onset latency: seconds from ``layDown`` to ``onset``; `nil` without an in-bed sample or sleep.
+  /// The sleep onset latency: seconds from ``layDown`` to ``onset``, or `nil` without an in-bed sample or sleep.
   public var latency: Double? {
     guard let layDown, let onset else { return nil }
     return Self.seconds(layDown, onset)
   }
 
-  /// The share of the time in bed that was slept, from 0 to 1.
+  /// The share of the time in bed spent asleep, from 0 to 1.
   public var efficiency: Double? {
     let inBed = duration(of: .inBed)
     return inBed > 0 ? asleep.map { $0 / inBed } : nil
   }
 
-  /// Halfway between ``onset`` and ``wake``.
+  /// The instant halfway between ``onset`` and ``wake``.
   public var midpoint: Timestamp? {
     guard let onset, let wake else { return nil }
     return Timestamp(microseconds: onset.microseconds / 2 + wake.microseconds / 2)
@@ -78,24 +79,24 @@ public struct SleepSession: Hashable, Sendable {
 
 /// The totals of a night as an app reported them, without the times of its stages.
 public struct StatedSleep: Hashable, Sendable {
-  /// In seconds; what no stage was told of is ``SleepStage/asleepUnspecified``.
+  /// The durations in seconds. Sleep without a known stage is ``SleepStage/asleepUnspecified``.
   public var durations: [SleepStage: Double]
-  /// When sleep began and ended; `nil` where the app tells the date only.
+  /// The start and end of sleep, or `nil` if the app gives only the date.
   public var times: ClosedRange<Timestamp>?
 }
 
-/// The sleep of one sleep day: of the 24 hours that end in the afternoon of a date, or whenever somebody with other habits is
-/// awake.
+/// The sleep of a sleep day: the 24 hours that end in the afternoon of a date, or at a time when people with other
+/// habits are awake.
 public struct Night: Hashable, Sendable {
-  /// Days since 1970-01-01 of the date of the sleep day, on which nearly all sleep of it ended.
+  /// The date of the sleep day in days since 1970-01-01, on which nearly all of its sleep ended.
   public var day: Int
-  /// The session with the most sleep, and those that are no more than three hours from it, or from another of them. Of what lies
-  /// between them nothing is said.
+  /// The session with the most sleep, joined with those that are no more than three hours from it or from another
+  /// part of it. Nothing is known about the time between them.
   public var main: SleepSession
-  /// All others, in order of time.
+  /// All other sessions, in order of time.
   public var naps: [SleepSession]
 
-  /// All that was slept, naps included, in seconds; `nil` without any sleep, which is not 0.
+  /// The total sleep including naps in seconds, or `nil` (not 0) if there is none.
   public var asleep: Double? {
     let all = ([main] + naps).compactMap(\.asleep)
     return all.isEmpty ? nil : all.reduce(0, +)

@@ -1,16 +1,17 @@
 import HealthModel
 
-/// Divides sleep samples into sessions, and tells the stages of each.
+/// A builder of sleep sessions from samples, with the stages of each session.
 ///
-/// Samples come in the order of their starts. Only those of the current session are held in memory.
+/// Samples must be added in order of their starts. Only those of the current session are held in memory.
 struct SleepSessions {
-  /// What lies no further apart belongs together, in microseconds.
+  /// The maximum gap between samples of the same session, in microseconds.
   static let longestGap: Int64 = 3600 * 1_000_000
-  /// What another source says where the one that tells the stages says nothing, before its first label, after its last one or
-  /// between them, counts where it spans this, in microseconds: a battery was empty. Less is only another opinion.
+  /// The minimum span of another source's stages to fill a gap, in microseconds. The gap is where the chosen source
+  /// has no data, for example because of an empty battery: before its first stage, after its last or between them.
+  /// Shorter additions are only disagreements.
   static let shortestAddition: Int64 = 3600 * 1_000_000
 
-  /// A sample of more says nothing, in microseconds: nobody sleeps so long.
+  /// The maximum length of a sample, in microseconds. Longer samples are ignored as implausible.
   static let longest: Int64 = 48 * 3600 * 1_000_000
 
   private struct Sample {
@@ -23,12 +24,16 @@ struct SleepSessions {
   private var end = Int64.min
   private(set) var sessions: [SleepSession] = []
 
-  /// - Parameter names: of sources, by rank, the highest first.
+  /// Creates a builder.
+  ///
+  /// - Parameter names: the names of sources by rank, the highest first.
   init(names: [String]) {
     self.names = names
   }
 
-  /// - Parameter start: in microseconds; no earlier than that of the sample before.
+  /// Adds a sample.
+  ///
+  /// - Parameter start: microseconds; not before that of the previous sample.
   mutating func add(start: Int64, end: Int64, stage: SleepStage, rank: Int) {
     let (length, isEndless) = end.subtractingReportingOverflow(start)
     if isEndless || length > Self.longest { return }
@@ -64,7 +69,9 @@ struct SleepSessions {
         inBed: all, layDown: inBed.isEmpty ? nil : all.first?.lowerBound))
   }
 
-  /// - Parameter teller: the rank of the source that alone tells the stages wherever it says something.
+  /// Returns the stages of a session.
+  ///
+  /// - Parameter teller: the rank of the source that alone determines the stages wherever it has data.
   private func stages(_ labels: [Int: StageLine], toldBy teller: Int?) -> StageLine {
     guard let teller, var line = labels[teller] else { return StageLine([]) }
     for rank in labels.keys.sorted() where rank != teller {

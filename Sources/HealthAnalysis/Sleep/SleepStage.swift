@@ -1,4 +1,4 @@
-/// What a sleep sample says (`HKCategoryValueSleepAnalysis`); the raw value is HealthKit's.
+/// The value of a sleep sample (`HKCategoryValueSleepAnalysis`), with HealthKit's raw value.
 public enum SleepStage: Int, Hashable, Sendable, CaseIterable {
   case inBed = 0
   case asleepUnspecified = 1
@@ -7,16 +7,16 @@ public enum SleepStage: Int, Hashable, Sendable, CaseIterable {
   case asleepDeep = 4
   case asleepREM = 5
 
-  /// Whether it is a sleep stage or awake, and not only in bed.
+  /// Whether this is a sleep stage or awake, rather than only in bed.
   var isLabel: Bool { self != .inBed }
 
-  /// Whether it tells one kind of sleep from others.
+  /// Whether this is a specific kind of sleep.
   var isDetailed: Bool { rawValue >= Self.asleepCore.rawValue }
 
-  /// Whether it is a kind of sleep.
+  /// Whether this is any kind of sleep.
   public var isAsleep: Bool { isDetailed || self == .asleepUnspecified }
 
-  /// Where a source says several things of one time, the highest holds.
+  /// The precedence among overlapping stages of a source; the highest wins.
   var precedence: Int {
     switch self {
     case .inBed: 0

@@ -1,19 +1,21 @@
 import HealthModel
 
-/// What one source says of a session: stages that follow each other, or nothing for a while.
+/// The stages of a session according to one source, possibly with gaps.
 struct StageLine {
   struct Entry: Hashable {
-    /// In microseconds.
+    /// The start in microseconds, as is ``end``.
     var start: Int64
     var end: Int64
     var stage: SleepStage
   }
 
-  /// In order of time, none over another.
+  /// The stages in order of time, without overlaps.
   private(set) var segments: [Entry] = []
 
-  /// - Parameter entries: in any order; where several say something of one time, awake holds before deep, deep before REM,
-  ///   REM before core, core before what has no kind.
+  /// Creates a line of stages.
+  ///
+  /// - Parameter entries: in any order. Where entries overlap, awake takes precedence over deep, deep over REM, REM
+  ///   over core, core over unspecified sleep.
   init(_ entries: [Entry]) {
     struct Edge {
       var time: Int64
@@ -47,13 +49,13 @@ struct StageLine {
     }
   }
 
-  /// From the first segment to the last.
+  /// The range from the first segment to the last.
   var span: Range<Int64>? {
     guard let first = segments.first, let last = segments.last else { return nil }
     return first.start..<last.end
   }
 
-  /// The times of which it says nothing, from the beginning of time to its end, in order.
+  /// The times without stages, from the beginning to the end of time, in order.
   var silence: [Range<Int64>] {
     var (stretches, end): ([Range<Int64>], Int64) = ([], .min)
     for segment in segments {
@@ -63,7 +65,7 @@ struct StageLine {
     return end < .max ? stretches + [end..<Int64.max] : stretches
   }
 
-  /// What of it lies in a time.
+  /// Returns the part of the line in a range of time.
   func part(in range: Range<Int64>) -> StageLine {
     var line = self
     line.segments = segments.overlapping(range, \.start, \.end).map { segment in
@@ -73,7 +75,7 @@ struct StageLine {
     return line
   }
 
-  /// Puts others, none of which lies over this one or another, where they belong.
+  /// Adds lines that overlap neither this line nor each other.
   mutating func add(_ others: [StageLine]) {
     if others.isEmpty { return }
     let all = (segments + others.flatMap(\.segments)).sorted { $0.start < $1.start }
@@ -83,7 +85,7 @@ struct StageLine {
 }
 
 extension Array {
-  /// Those that overlap a time, of such as are in order, none empty or over another.
+  /// Returns the elements that overlap a range. The array must be in order, and its elements nonempty and disjoint.
   func overlapping<Time: Comparable>(
     _ range: Range<Time>, _ start: KeyPath<Element, Time>, _ end: KeyPath<Element, Time>
   ) -> ArraySlice<Element> {

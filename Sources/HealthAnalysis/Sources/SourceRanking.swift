@@ -1,31 +1,33 @@
 import HealthModel
 import HealthStore
 
-/// Which kind of source recorded something, from the highest rank to the lowest.
+/// The kind of a source, from the highest rank to the lowest.
 public enum SourceClass: Int, Hashable, Sendable, Comparable {
-  /// A person typed it (`HKMetadataKeyWasUserEntered`).
+  /// Data entered by a person (`HKMetadataKeyWasUserEntered`).
   case manual
   /// An Apple Watch.
   case watch
   /// An iPhone, iPad or iPod.
   case phone
-  /// Everything else, on whatever device.
+  /// Any other app, on any device.
   case app
 
   public static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// What a store knows of one of its sources.
+/// The information about a source in a store that determines its rank.
 public struct SourceEvidence: Hashable, Sendable {
-  /// How the store names it.
+  /// The store's identifier of the source.
   public var id: Int64
   public var source: Source
-  /// The start of its first sample of the type that is ranked, in the whole store.
+  /// The start of its first sample of the ranked type, in the whole store.
   public var first: Timestamp
-  /// How many of its samples, of all types, a device measured.
+  /// The number of its samples, of all types, by measuring device.
   public var devices: [Device?: Int]
 
-  /// - Parameter id: no two have the same.
+  /// Creates the evidence of a source.
+  ///
+  /// - Parameter id: unique within the store.
   public init(id: Int64, source: Source, first: Timestamp, devices: [Device?: Int] = [:]) {
     self.id = id
     self.source = source
@@ -34,8 +36,8 @@ public struct SourceEvidence: Hashable, Sendable {
   }
 }
 
-/// The order in which sources count where several have recorded the same time: each counts only where none above it has
-/// data, as HealthKit merges them (https://support.apple.com/en-us/108779).
+/// The priority of sources that recorded data for the same time. Each source counts only where no source above it has
+/// data, as in HealthKit (https://support.apple.com/en-us/108779).
 ///
 /// ```swift
 /// let watch = SourceEvidence(
@@ -44,32 +46,35 @@ public struct SourceEvidence: Hashable, Sendable {
 /// print(SourceRanking([app, watch]).sources.map(\.name))  // ["manual", "Watch", "Pedometer"]
 /// ```
 public struct SourceRanking: Hashable, Sendable {
-  /// One source, under all of the names that the store has for it.
+  /// A source, including all of its names in the store.
   public struct Entry: Hashable, Sendable {
-    /// As people see it.
+    /// The name as people see it.
     public var name: String
     public var sourceClass: SourceClass
-    /// The start of its first sample of the type; `nil` for what was typed, which is first whenever it was.
+    /// The start of its first sample of the type, or `nil` for manual entries, which rank first regardless of their
+    /// time.
     public var first: Timestamp?
-    /// Whether the person wants it before all others.
+    /// Whether the person has chosen it as the first.
     public var isChosen = false
   }
 
-  /// From the highest to the lowest. What people typed, of whatever source, is one of them: the first but for one that was chosen.
+  /// The sources from the highest rank to the lowest. Manual entries of all sources form a single entry: the first,
+  /// or the second if a source was chosen as the first.
   public let sources: [Entry]
-  /// By rank, the ``SourceEvidence/id``s of those that are one source; none of what people typed.
+  /// The ``SourceEvidence/id``s of each source, indexed by rank. The entry for manual entries is empty.
   let ids: [[Int64]]
-  /// Of what people typed.
+  /// The rank of manual entries.
   private let manual: Int
-  /// Ranks of sources, by ``SourceEvidence/id``.
+  /// The ranks of sources by ``SourceEvidence/id``.
   private let ranks: [Int64: Int]
   private let ranksBySource: [Source: Int]
 
-  /// Watches come before phones, phones before apps; in a class the one whose first sample is newest, and then by name. What
-  /// has a name or a bundle identifier in common is one source: exports have only the one, apps on phones both.
+  /// Creates a ranking: watches before phones, phones before apps. Within a class the source with the newest first
+  /// sample comes first, then the order is by name. Records with a common name or bundle identifier are the same
+  /// source: exports have only the name, apps on phones have both.
   ///
-  /// - Parameter chosen: the name of one that comes before all others, also before what was typed; `nil` for none. A name that
-  ///   none of them has changes nothing.
+  /// - Parameter chosen: the name of the source that precedes all others, even manual entries; `nil` for none. An
+  ///   unknown name has no effect.
   public init(_ evidence: [SourceEvidence], first chosen: String? = nil) {
     var groups = SourceGroups()
     for one in evidence { groups.add(one) }
@@ -94,7 +99,8 @@ public struct SourceRanking: Hashable, Sendable {
     ids = ordered.map(\.ids)
   }
 
-  /// Of all that a store has of a type, as its settings want it. Devices are asked for only where there is something to rank.
+  /// Creates the ranking of a type from the whole store and its settings. Devices are read only if there are several
+  /// sources.
   init(of type: SampleType, _ reader: NumberReader) throws {
     try self.init(of: try reader.sources(of: type), reader, first: try reader.settings().firstSources[type])
   }
@@ -110,18 +116,18 @@ public struct SourceRanking: Hashable, Sendable {
       }, first: chosen)
   }
 
-  /// For whoever only asks for ranks.
+  /// The ranks alone.
   var table: RankTable { RankTable(names: sources.map(\.name), ranks: ranks, manual: manual) }
 
-  /// The index in ``sources`` of the source of a sample; one that is not known comes last.
+  /// Returns the index in ``sources`` of a sample's source. An unknown source ranks last.
   public func rank(of id: Int64, isUserEntered: Bool) -> Int {
     table.rank(of: id, isUserEntered: isUserEntered)
   }
 
-  /// The index in ``sources``; one that is not known comes last.
+  /// Returns the index of a source in ``sources``. An unknown source ranks last.
   public func rank(of source: Source) -> Int { knownRank(of: source) ?? sources.count - 1 }
 
-  /// The index in ``sources``; `nil` of one that has no sample of the type.
+  /// Returns the index of a source in ``sources``, or `nil` if it has no samples of the type.
   func knownRank(of source: Source) -> Int? { ranksBySource[source] }
 
   private static func precedes(_ one: Entry, _ other: Entry) -> Bool {
@@ -130,15 +136,18 @@ public struct SourceRanking: Hashable, Sendable {
     return one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 
-  /// - Parameter group: never empty.
+  /// Returns the entry of a group of records of the same source.
+  ///
+  /// - Parameter group: not empty.
   private static func entry(of group: [SourceEvidence]) -> Entry {
-    // The name that it had last.
+    // The most recent name of the source.
     let name = group.max { ($0.first, $1.source.name) < ($1.first, $0.source.name) }?.source.name ?? ""
     return Entry(name: name, sourceClass: sourceClass(of: group), first: group.map(\.first).min())
   }
 
-  /// Apple's own are told by their bundle identifiers; in an export, which has none, by devices that are Apple's and run the
-  /// version that the source says: a third-party app has a version of its own.
+  /// Returns the class of a source. Apple's own sources have a bundle identifier under `com.apple.health.`. In an
+  /// export, which has no identifiers, they are recognized by an Apple device whose software version equals that of
+  /// the source, because a third-party app has a version of its own.
   private static func sourceClass(of group: [SourceEvidence]) -> SourceClass {
     var (watches, phones, others) = (0, 0, 0)
     for one in group {
@@ -176,20 +185,20 @@ public struct SourceRanking: Hashable, Sendable {
   }
 }
 
-/// The ranks of sources, from 0, and what people call them.
+/// The ranks of sources, starting at 0, and their names.
 struct RankTable: Hashable, Sendable {
-  /// By rank.
+  /// The names of the sources, indexed by rank.
   var names: [String]
-  /// By ``SourceEvidence/id``.
+  /// The ranks by ``SourceEvidence/id``.
   var ranks: [Int64: Int]
-  /// Of what people typed.
+  /// The rank of manual entries.
   var manual: Int
 
-  /// One that is not known comes last.
+  /// Returns the rank of a sample's source. An unknown source ranks last.
   func rank(of id: Int64, isUserEntered: Bool) -> Int { isUserEntered ? manual : ranks[id] ?? names.count - 1 }
 }
 
-/// Sources that have a name or a bundle identifier in common, directly or by way of others.
+/// Groups of records that share a name or a bundle identifier, directly or through other records.
 private struct SourceGroups {
   private enum Mark: Hashable {
     case name(String), bundleIdentifier(String)

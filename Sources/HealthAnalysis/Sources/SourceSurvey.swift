@@ -1,20 +1,22 @@
 import HealthModel
 import HealthStore
 
-/// What a source has recorded of a type, or of all.
+/// The samples that a source recorded, of one type or of all types.
 public struct SourceSummary: Hashable, Sendable {
   public var source: SourceRanking.Entry
   public var samples: Int
-  /// The starts of the first sample and the last.
+  /// The starts of the first and the last sample.
   public var starts: ClosedRange<Timestamp>
 }
 
-/// Lists the sources of a store.
+/// A survey of the sources in a store.
 public enum SourceSurvey {
-  /// In the order in which they count, from the highest rank to the lowest; see ``SourceRanking``. What people typed, of
-  /// whatever source, is one of them. Reads all samples of the type; ``Rollups/sources(of:)`` does not. Throws ``StoreError``.
+  /// Returns the sources from the highest rank to the lowest; see ``SourceRanking``. Manual entries of all sources
+  /// form a single entry. Reads all samples of the type; ``Rollups/sources(of:)`` is faster.
   ///
-  /// - Parameter type: `nil` for all together, whose order is that of the types' only where no two have another.
+  /// - Parameter type: the type, or `nil` for all types together. The ranking of all types may differ from that of a
+  ///   single type.
+  /// - Throws: ``StoreError``.
   public static func sources(of type: SampleType?, in store: HealthStore) async throws(StoreError) -> [SourceSummary] {
     try await store.samples.numbers { reader in
       let counts = try reader.sourceCounts(of: type)
@@ -25,7 +27,7 @@ public enum SourceSurvey {
     }
   }
 
-  /// Counts of the sources that a ranking is of, one for each rank.
+  /// Returns a summary for each rank that has samples.
   static func summaries(_ counts: [NumberReader.SourceCount], _ ranking: SourceRanking) -> [SourceSummary] {
     var summaries: [Int: SourceSummary] = [:]
     for count in counts {

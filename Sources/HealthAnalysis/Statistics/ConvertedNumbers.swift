@@ -1,24 +1,29 @@
 import HealthModel
 import HealthStore
 
-/// Numbers of samples in one unit.
+/// A converter of sample values to a common unit, which counts the values that it leaves out.
 struct ConvertedNumbers {
   private(set) var unit: String?
   private(set) var withoutNumber = 0
   private(set) var withoutUnit = 0
-  /// By the index of a unit: what a value is multiplied by, and what is added then.
+  /// The factor and the offset for each unit, by the unit's index; `nil` if the unit does not convert.
   private var scales: [(factor: Double, offset: Double)?] = []
   private let type: SampleType?
 
+  /// Creates a converter.
+  ///
   /// - Parameters:
-  ///   - unit: `nil` for that of the first sample.
-  ///   - type: of the samples, which says what `mmol/L` is a unit of; `nil` where they are of several.
+  ///   - unit: the target unit, or `nil` for the unit of the first sample.
+  ///   - type: the type of the samples, which gives `mmol/L` its molar mass; `nil` if the samples are of several
+  ///     types.
   init(unit: String?, of type: SampleType? = nil) {
     self.unit = unit
     self.type = type
   }
 
-  /// - Parameter start: what ends before is not counted where it is left out.
+  /// Returns the converted value, or `nil` if it is not a finite number or does not convert.
+  ///
+  /// - Parameter start: samples that end before are not counted if they are left out.
   mutating func value(of sample: NumericSample, _ reader: NumberReader, countedFrom start: Int64 = .min) -> Double? {
     let isCounted = sample.start >= start || sample.end > start
     guard sample.value.isFinite else {

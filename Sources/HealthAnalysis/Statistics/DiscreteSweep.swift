@@ -2,20 +2,22 @@ import HeapModule
 import HealthModel
 import Foundation
 
-/// Minimum, maximum and mean of samples of a discrete type, by bucket; a sample belongs to every bucket that it overlaps.
+/// A sweep that computes minimum, maximum and mean of a discrete type by bucket. A sample belongs to every bucket
+/// that it overlaps.
 ///
-/// Samples come in the order of their starts. Each is looked at twice, however many buckets it overlaps: what lies between
-/// its first and its last is noted as a stretch, and told at the end.
+/// Samples must be added in order of their starts. Each takes constant time regardless of the number of buckets it
+/// overlaps: the buckets between its first and its last are recorded as a stretch and resolved at the end.
 struct DiscreteSweep {
-  /// What was found in one bucket.
+  /// The values of a bucket.
   struct Found: Hashable, Sendable {
     var count = 0
     var minimum = Double.infinity
     var maximum = -Double.infinity
-    /// Of the sample that ends last, and of several that do, starts last.
+    /// The value of the sample that ends last; among several, of the one that starts last.
     var last = 0.0
     var meanOfSamples = 0.0
-    /// As the type asks for it; `nil` of a temporally weighted one whose values had all ended.
+    /// The mean according to the type's aggregation, or `nil` for a temporally weighted type if no value holds in the
+    /// bucket.
     var mean: Double?
   }
 
@@ -25,10 +27,10 @@ struct DiscreteSweep {
     var minimum = Double.infinity
     var maximum = -Double.infinity
     var last: Latest?
-    /// Of values that count for as long as they last, in units and microseconds; of sounds, of their powers.
+    /// The sum of values weighted by their duration in microseconds; for sounds, of their powers.
     var weighted = 0.0
     var weight = 0.0
-    /// What begins, or ends, with this bucket of those that overlap more than two.
+    /// The changes at this bucket in the count and the sums of samples that overlap more than two buckets.
     var countChange = 0
     var sumChange = 0.0
     var powerChange = 0.0
@@ -44,7 +46,7 @@ struct DiscreteSweep {
     }
   }
 
-  /// A sample that overlaps whole buckets.
+  /// A sample that covers whole buckets.
   private struct Stretch {
     var buckets: Range<Int>
     var latest: Latest
@@ -56,23 +58,27 @@ struct DiscreteSweep {
   private var stretches: [Stretch] = []
   private var lasting = LastingValues()
 
+  /// Creates a sweep.
+  ///
   /// - Parameters:
-  ///   - edges: where buckets begin and end, in microseconds, ascending; at least two.
-  ///   - aggregation: what the mean is.
+  ///   - edges: the edges of the buckets in microseconds, ascending; at least two.
+  ///   - aggregation: the aggregation that determines the mean.
   init(edges: [Int64], _ aggregation: SampleTypeCatalogue.Aggregation) {
     self.edges = edges
     self.aggregation = aggregation
     slots = Array(repeating: Slot(), count: edges.count - 1)
   }
 
+  /// Adds a sample.
+  ///
   /// - Parameters:
-  ///   - start: in microseconds; no earlier than that of the sample before.
+  ///   - start: microseconds; not before that of the previous sample.
   ///   - value: a finite number.
   mutating func add(start: Int64, end: Int64, value: Double) {
     if aggregation == .discreteTemporallyWeighted, let stretch = lasting.add(start: start, end: end, value: value) {
       weigh(stretch)
     }
-    // An instant is in the microsecond that it begins.
+    // An instantaneous sample occupies the microsecond at its start.
     let stop = max(end, start == .max ? .max : start + 1)
     guard stop > edges[0], start < edges[edges.count - 1] else { return }
     let first = edges.lastIndex(notAfter: max(start, edges[0]))
@@ -91,7 +97,7 @@ struct DiscreteSweep {
     slots[last].change(-1, -value, -power)
   }
 
-  /// The buckets that have samples, in order.
+  /// Returns the buckets that have samples, in order.
   mutating func finish() -> [(index: Int, found: Found)] {
     if let stretch = lasting.finish() { weigh(stretch) }
     var result: [(Int, Found)] = []
@@ -100,7 +106,7 @@ struct DiscreteSweep {
     for index in slots.indices {
       var slot = slots[index]
       count += slot.countChange
-      // Differences of rounded numbers are not exactly nothing.
+      // Differences of rounded numbers are not exactly zero.
       (sum, power) = count == 0 ? (0, 0) : (sum + slot.sumChange, power + slot.powerChange)
       if count > 0 {
         slot.count += count
@@ -128,7 +134,7 @@ struct DiscreteSweep {
     }
   }
 
-  /// The stretches of one bucket after the other, by their extremes.
+  /// The minimum, maximum and latest value of the stretches at each successive bucket.
   private struct OpenStretches {
     private struct Entry: Comparable {
       var value: Double
@@ -179,7 +185,9 @@ extension DiscreteSweep.Slot {
     if last.map({ $0 < sample }) ?? true { last = sample }
   }
 
-  /// - Parameter times: of how many samples the value is the sum.
+  /// Adds a weighted value.
+  ///
+  /// - Parameter times: the number of samples of which the value is the sum.
   fileprivate mutating func weigh(_ value: Double, _ length: Double, times: Double = 1) {
     weighted += value * length
     weight += length * times
@@ -200,15 +208,17 @@ extension DiscreteSweep.Slot {
 }
 
 extension SampleTypeCatalogue.Aggregation {
-  /// The time whose samples say something of a range, in microseconds.
+  /// Returns the range whose samples affect a given range, in microseconds.
   func reach(_ range: Range<Int64>) -> Range<Int64> {
     self == .discreteTemporallyWeighted ? LastingValues.reach(range) : range
   }
 
+  /// Returns the mean according to the aggregation.
+  ///
   /// - Parameters:
-  ///   - weighted: values times their lengths; of sounds, their powers.
-  ///   - weight: the lengths.
-  /// - Returns: `nil` of values that count for as long as they last, where all have ended.
+  ///   - weighted: the sum of values multiplied by their durations; for sounds, of their powers.
+  ///   - weight: the sum of the durations.
+  /// - Returns: `nil` for a temporally weighted type if no value holds in the bucket.
   func mean(ofSamples arithmetic: Double, weighted: Double, weight: Double) -> Double? {
     switch self {
     case .cumulative, .discrete: arithmetic

@@ -1,18 +1,18 @@
-/// Values of which each holds until the next one begins, but no longer than five minutes after its own end: how a mean over
-/// time weighs what is measured now and then.
+/// Values that each hold until the next one begins, but at most five minutes after their own end. A mean over time
+/// weights occasional measurements this way.
 ///
 /// Values with the same start count as one, their arithmetic mean.
 struct LastingValues {
-  /// For how long a value holds after its own end, in microseconds.
+  /// The maximum time for which a value holds after its own end, in microseconds.
   static let lasting: Int64 = 300_000_000
 
-  /// The time whose values may hold within a range, in microseconds.
+  /// Returns the range whose values may hold within the given range, in microseconds.
   static func reach(_ range: Range<Int64>) -> Range<Int64> {
     let (earlier, isTooEarly) = range.lowerBound.subtractingReportingOverflow(lasting)
     return (isTooEarly ? Int64.min : earlier)..<range.upperBound
   }
 
-  /// A value, and the time that it holds, in microseconds.
+  /// A value and the time for which it holds, in microseconds.
   struct Stretch: Hashable {
     var value: Double
     var start: Int64
@@ -24,8 +24,10 @@ struct LastingValues {
   private var sum = 0.0
   private var count = 0.0
 
-  /// - Parameter start: in microseconds; no earlier than that of the value before.
-  /// - Returns: what held until now.
+  /// Adds a value.
+  ///
+  /// - Parameter start: microseconds; not before that of the previous value.
+  /// - Returns: the previous value with the time for which it held, or `nil` if there is none yet.
   mutating func add(start: Int64, end: Int64, value: Double) -> Stretch? {
     if count > 0, start == self.start {
       sum += value
@@ -37,7 +39,7 @@ struct LastingValues {
     return stretch(until: start)
   }
 
-  /// What holds at the end.
+  /// Returns the last value with the time for which it holds.
   mutating func finish() -> Stretch? {
     defer { count = 0 }
     return stretch(until: .max)

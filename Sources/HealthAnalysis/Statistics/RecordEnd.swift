@@ -25,12 +25,14 @@ public struct RecordEnd {
   private let now: Timestamp
   private var limit: Timestamp { Timestamp(seconds: now.seconds + Self.secondsAhead) }
 
-  /// - Parameter now: when the question is asked.
+  /// Creates a reader of record ends.
+  ///
+  /// - Parameter now: the current time.
   public init(_ reader: NumberReader, now: Timestamp) {
     (self.reader, self.now) = (reader, now)
   }
 
-  /// The instant up to which the record of a type is known; `nil` where nothing says it.
+  /// Returns the instant up to which the record of a type is known, or `nil` if there are no samples.
   public func of(_ type: SampleType) throws -> Timestamp? {
     let own = try newest([type])
     let family = Self.family(of: type)
@@ -39,17 +41,17 @@ public struct RecordEnd {
     return try later(own, daily ?? newest(ofFamily: family))
   }
 
-  /// The instant up to which days as a whole are known, and no later than now: the newest sample of what devices record every
-  /// day, else of any type. `nil` of a record without samples.
+  /// Returns the instant up to which days are known, at most now: the newest sample of the types recorded every day,
+  /// or else of any type. Returns `nil` for a record without samples.
   public func ofDays() throws -> Timestamp? {
     try (newest(Self.daily) ?? newest(reader.knownTypes())).map { min($0, now) }
   }
 
-  /// Marks those buckets of a type as partial that end after the record does, so that more may still come to them.
+  /// Marks the buckets of a type that end after the record as partial, because more samples may follow.
   ///
   /// - Parameter values: in order of time.
   func mark(_ values: inout [BucketStatistics], of type: SampleType) throws {
-    // In the middle of a record, the type's own next sample answers.
+    // In the middle of a record, the next sample of the type suffices.
     guard let last = values.last, try newest([type]).map({ $0 < last.bucket.end }) ?? true, let end = try of(type)
     else { return }
     for index in values.indices.reversed() {
@@ -70,7 +72,7 @@ public struct RecordEnd {
 
   private static let healthKit: Substring = "HK"
 
-  /// The part of a type's name that says who defines it: `HK`, `hae`.
+  /// Returns the prefix of a type's name that tells who defines it: `HK`, `hae`.
   private static func family(of type: SampleType) -> Substring {
     type.rawValue.hasPrefix(healthKit) ? healthKit : type.rawValue.prefix { $0 != "." }
   }

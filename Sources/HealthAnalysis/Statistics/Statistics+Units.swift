@@ -1,7 +1,7 @@
 import HealthModel
 
 extension Statistics {
-  /// The same numbers in another unit; `nil` where there is no way from the one to the other.
+  /// Returns the statistics in another unit, or `nil` if the units do not convert.
   public func converted(to unit: String) -> Statistics? {
     guard unit != self.unit else { return self }
     guard let own = self.unit, let zero = UnitConversion.convert(0, from: own, to: unit),

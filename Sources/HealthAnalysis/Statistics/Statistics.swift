@@ -1,30 +1,31 @@
 import HealthModel
 
-/// The numbers of one type, a bucket each; those without samples are absent, which is not zero.
+/// The statistics of a type by bucket. Buckets without samples are absent rather than zero.
 public struct Statistics: Hashable, Sendable {
   public var type: SampleType
-  /// Of all numbers; `nil` where nothing says it.
+  /// The unit of all numbers, or `nil` if unknown.
   public var unit: String?
-  /// What a bucket's number is; ``SampleTypeCatalogue/Aggregation/discrete`` of a type that nobody knows.
+  /// The aggregation of each bucket's number; ``SampleTypeCatalogue/Aggregation/discrete`` for an unknown type.
   public var aggregation: SampleTypeCatalogue.Aggregation
   public var size: BucketSize
-  /// Whether weeks begin on Sunday, or on Monday.
+  /// Whether weeks begin on Sunday instead of Monday.
   public var weekStartsOnSunday = false
-  /// The name of the zone whose days these are.
+  /// The name of the time zone that determines the buckets.
   public var zone: String
-  /// In order of time.
+  /// The buckets with samples, in order of time.
   public var values: [BucketStatistics]
-  /// Samples that say no number: NaN, or an infinite one.
+  /// The number of samples whose value is NaN or infinite.
   public var withoutNumber = 0
-  /// Samples in a unit that does not convert to ``unit``.
+  /// The number of samples in a unit that does not convert to ``unit``.
   public var withoutUnit = 0
-  /// Samples whose time cannot be right, in a question that names none; see ``StatisticsQuery/isPlausibleOnly``.
+  /// The number of samples with an implausible time, if the query has no time limits; see
+  /// ``StatisticsQuery/isPlausibleOnly``.
   public var implausibleTime = 0
 }
 
-/// What the samples of one bucket say together.
+/// The statistics of a bucket.
 public struct BucketStatistics: Hashable, Sendable {
-  /// A number for people to read, and what it is made of.
+  /// The number of a bucket and its details.
   public enum Number: Hashable, Sendable {
     case sum(MergedSum)
     case discrete(DiscreteValues)
@@ -32,28 +33,30 @@ public struct BucketStatistics: Hashable, Sendable {
 
   public var bucket: Bucket
   public var number: Number
-  /// Whether the bucket is not over, ends after the record does, or was cut by the question.
+  /// Whether the bucket is not over, ends after the record, or was cut by the query.
   public var isPartial: Bool
 }
 
-/// A sum over sources of which each counts only where none above it has data.
+/// A sum over several sources, in which each source counts only where no source above it has data.
 public struct MergedSum: Hashable, Sendable {
   public var sum: Double
-  /// Those that counted, from the highest rank to the lowest.
+  /// The sources that counted, from the highest rank to the lowest.
   public var sources: [Share]
-  /// Samples that were left out because their source says the very same twice.
+  /// The number of samples left out because their source has an identical sample.
   public var twins: Int
-  /// The part of the sum that no sample has, but a reading of an app.
+  /// The part of the sum that comes from app readings instead of samples.
   public var readings = 0.0
 
-  /// What one source had to do with a sum.
+  /// The contribution of a source to a sum.
   public struct Share: Hashable, Sendable {
     public var name: String
-    /// For how long it counted, in seconds; 0 for what has only instants.
+    /// The time for which the source counted in seconds, 0 if it has only instantaneous samples.
     public var seconds: Double
   }
 
-  /// - Parameter covered: by rank, in microseconds.
+  /// Creates a sum.
+  ///
+  /// - Parameter covered: the covered microseconds by rank.
   init(sum: Double, covered: [Int: Int64], twins: Int, _ ranking: RankTable) {
     (self.sum, self.twins) = (sum, twins)
     sources = covered.sorted { $0.key < $1.key }.map {
@@ -62,19 +65,19 @@ public struct MergedSum: Hashable, Sendable {
   }
 }
 
-/// What samples of a discrete type say, those of all sources together.
+/// The values of a discrete type, from the samples of all sources.
 public struct DiscreteValues: Hashable, Sendable {
   public var minimum: Double
   public var maximum: Double
-  /// As the type asks for it: over time, over samples, or over the energies of sounds; `nil` where no value lasts into the
-  /// bucket.
+  /// The mean according to the type's aggregation: over time, over samples, or over sound energies. `nil` if no value
+  /// holds in the bucket.
   public var mean: Double?
-  /// Arithmetic, whatever the type.
+  /// The arithmetic mean of the samples, regardless of the aggregation.
   public var meanOfSamples: Double
-  /// Samples that overlap the bucket.
+  /// The number of samples that overlap the bucket.
   public var count: Int
-  /// Of the sample that ends last.
+  /// The value of the sample that ends last.
   public var last: Double
-  /// How many of ``count`` are readings of apps.
+  /// The number of app readings included in ``count``.
   public var readings = 0
 }

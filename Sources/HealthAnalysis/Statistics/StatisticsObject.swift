@@ -1,7 +1,7 @@
 import HealthModel
 
-/// The numbers of a type as JSON: what `hpeer stats --json` prints and `GET /api/v2/statistics` answers (docs/reference/json.md). Nothing
-/// is rounded; times are ISO 8601 with the offset of their zone.
+/// The statistics of a type as JSON, as `hpeer stats --json` prints and `GET /api/v2/statistics` returns them
+/// (docs/reference/json.md). Numbers are not rounded; times are ISO 8601 with the zone's UTC offset.
 public struct StatisticsObject: Encodable, Sendable {
   var type: String
   var unit: String?
@@ -31,9 +31,9 @@ public struct StatisticsObject: Encodable, Sendable {
     var meanOfSamples: JSONNumber?
     var count: Int?
     var last: JSONNumber?
-    /// Of a sum, the part that apps have sent; of anything else, how many of the numbers they have.
+    /// The part of a sum that comes from app readings, or the number of app readings among discrete values.
     var readings: JSONNumber?
-    /// Members that say that there is no number.
+    /// The members that are `null` in a bucket without a number.
     var nulls: [CodingKeys] = []
 
     package func encode(to encoder: any Encoder) throws {
@@ -62,7 +62,10 @@ public struct StatisticsObject: Encodable, Sendable {
     var seconds: Double
   }
 
-  /// - Parameter entries: the buckets of `statistics`, with those that have no number where these are to be `null`.
+  /// Creates the object.
+  ///
+  /// - Parameter entries: the buckets of `statistics`, including those without a number if they are to appear as
+  ///   `null`.
   public init(_ statistics: Statistics, _ entries: [BucketEntry], _ zone: ZoneRules) {
     type = statistics.type.shortName
     unit = statistics.unit
@@ -74,14 +77,15 @@ public struct StatisticsObject: Encodable, Sendable {
     implausibleTime = statistics.implausibleTime == 0 ? nil : statistics.implausibleTime
   }
 
-  /// With the buckets that have a number.
+  /// Creates the object with the buckets that have a number.
   public init(_ statistics: Statistics, _ zone: ZoneRules) { self.init(statistics, statistics.entries, zone) }
 
-  /// Without what tells of single samples: their number, the last of them, what each source has.
+  /// Creates the object without details about single samples: their number, the last value, and the share of each
+  /// source.
   ///
   /// - Parameters:
-  ///   - statistics: of which only whole buckets that are over are said.
-  ///   - zone: that of the question.
+  ///   - statistics: the statistics, of which only complete buckets are included.
+  ///   - zone: the zone of the query.
   public init(sumsOnly statistics: Statistics, _ zone: ZoneRules) {
     let whole = statistics.values.filter { !$0.isPartial }
     self.init(statistics, whole.map { BucketEntry(bucket: $0.bucket, number: $0.number, isPartial: false) }, zone)

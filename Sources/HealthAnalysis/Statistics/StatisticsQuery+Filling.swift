@@ -1,13 +1,13 @@
 import HealthModel
 
-/// A bucket of an answer; without a number if no sample touched it.
+/// A bucket in a result, without a number if it has no samples.
 public struct BucketEntry: Hashable, Sendable {
   public var bucket: Bucket
   public var number: BucketStatistics.Number?
   /// See ``BucketStatistics/isPartial``.
   public var isPartial: Bool
 
-  /// A bucket of any question.
+  /// Creates an entry.
   public init(bucket: Bucket, number: BucketStatistics.Number? = nil, isPartial: Bool) {
     (self.bucket, self.number, self.isPartial) = (bucket, number, isPartial)
   }
@@ -21,10 +21,10 @@ extension Statistics {
 }
 
 extension StatisticsQuery {
-  /// The buckets of an answer to this question.
+  /// Returns the buckets of a result of this query.
   ///
-  /// - Parameter filling: whether those are among them that no sample touched: from ``start``, else from the first that has a
-  ///   number, to ``end``, else to the last. None, where the answer has no number and the question no beginning or no end.
+  /// - Parameter filling: whether to include buckets without samples, from ``start`` (or the first bucket with a
+  ///   number) to ``end`` (or the last). Nothing is filled if an end is open and there are no numbers.
   /// - Throws: ``StatisticsError/tooManyBuckets``.
   public func entries(of statistics: Statistics, filling: Bool) throws(StatisticsError) -> [BucketEntry] {
     let known = statistics.entries

@@ -1,15 +1,15 @@
 import HealthModel
 import HealthStore
 
-/// Why there are no statistics.
+/// The reason why statistics cannot be computed.
 public enum StatisticsError: Error, Hashable, Sendable {
-  /// Samples of this type have no numbers that could be added up or averaged: workouts, sleep.
+  /// Samples of this type, such as workouts or sleep, have no numbers that can be added or averaged.
   case noQuantity(SampleType)
-  /// Of so long a time there are more buckets than one answer may have.
+  /// The period has more buckets than a result may contain.
   case tooManyBuckets
 }
 
-/// A question about the numbers of one type.
+/// A query for the statistics of a type.
 ///
 /// ```swift
 /// func steps(in store: HealthStore) async throws {
@@ -21,33 +21,37 @@ public enum StatisticsError: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// What a number means is written down in `docs/reference/statistics.md`. ``Rollups`` keep it.
+/// The meaning of the numbers is documented in `docs/reference/statistics.md`. ``Rollups`` cache them.
 public struct StatisticsQuery: Sendable {
   public var type: SampleType
   public var size: BucketSize
   public var zone: ZoneRules
-  /// `nil` for the beginning of the record.
+  /// The start, or `nil` for the beginning of the record.
   public var start: Timestamp?
-  /// Not included; `nil` for the end of the record.
+  /// The exclusive end, or `nil` for the end of the record.
   public var end: Timestamp?
-  /// The names of sources whose samples count; `nil` for all. Their ranking is that of the whole store.
+  /// The names of the sources whose samples count, or `nil` for all. Their ranking is that of the whole store.
   public var sources: Set<String>?
-  /// Only samples that start then count, whatever of them lies in ``start`` to ``end``; `nil` for all.
+  /// The range in which samples must start to count, in addition to overlapping ``start`` to ``end``; `nil` for no
+  /// restriction.
   public var startingIn: Range<Timestamp>?
-  /// Which readings of apps count where no sample answers.
+  /// The app readings that count if there are no samples.
   public var readings = ReadingRule.all
-  /// The types of readings that may count; `nil` for all. For an asker who may not know of some.
+  /// The types of readings that may count, or `nil` for all. Used to restrict what a client may learn.
   public var readingTypes: Set<SampleType>?
   public var weekStartsOnSunday = false
-  /// Whether, where ``start`` or ``end`` is `nil`, what lies there beyond ``PlausibleTime/limits(from:to:now:)`` is left out.
+  /// Whether samples beyond ``PlausibleTime/limits(from:to:now:)`` are left out on a side where ``start`` or ``end``
+  /// is `nil`.
   public var isPlausibleOnly = false
-  /// Whether buckets are partial that end after the record does (``RecordEnd``). Not for an asker who may not know of other
-  /// types: from their samples it is told.
+  /// Whether buckets that end after the record (``RecordEnd``) are partial. Must be false for clients that may not
+  /// know of other types, because the end of the record is derived from those.
   public var marksRecordEnd = true
-  /// A bucket that it lies in is partial.
+  /// The current time. The bucket that contains it is partial.
   public var now: Timestamp
 
-  /// - Parameter size: of the buckets.
+  /// Creates a query.
+  ///
+  /// - Parameter size: the size of the buckets.
   public init(_ type: SampleType, by size: BucketSize, in zone: ZoneRules, now: Timestamp = .now) {
     self.type = type
     self.size = size
@@ -55,25 +59,31 @@ public struct StatisticsQuery: Sendable {
     self.now = now
   }
 
-  /// From what is kept beside the store (``Rollups``). Throws ``StatisticsError`` or ``StoreError``.
+  /// Runs the query using the rollups beside the store.
+  ///
+  /// - Throws: ``StatisticsError`` or ``StoreError``.
   public func run(on store: HealthStore) async throws -> Statistics { try await run(on: Rollups(of: store)) }
 
-  /// The same where several questions follow each other. Throws ``StatisticsError`` or ``StoreError``.
+  /// Runs the query, reusing rollups across queries.
+  ///
+  /// - Throws: ``StatisticsError`` or ``StoreError``.
   public func run(on rollups: Rollups) async throws -> Statistics {
     try await withReadings(try await rollups.statistics(self), rollups)
   }
 
-  /// From the samples, each of which is read: what ``run(on:)`` must say of them, too, and what answers where nothing is kept.
-  /// Without readings of apps.
+  /// Computes the result from samples alone, without rollups and app readings. ``run(on:)`` must agree with it and
+  /// falls back to it.
   public func computed(from store: HealthStore) async throws -> Statistics {
     try await computed(from: store, .none)
   }
 
-  /// - Parameter facts: what is known of ``type``.
+  /// Computes the result from samples.
+  ///
+  /// - Parameter facts: the known facts about ``type``.
   func computed(from store: HealthStore, _ facts: KeptFacts) async throws -> Statistics {
     let entry = SampleTypeCatalogue.healthKit[type]
     guard entry.map({ $0.aggregation != nil }) ?? true else { throw StatisticsError.noQuantity(type) }
-    // An app's own type adds up as HealthKit's does.
+    // An app's own type has the aggregation of its HealthKit type.
     let healthKit = AppReadings.healthKit(type).flatMap { SampleTypeCatalogue.healthKit[$0] }
     let aggregation = entry?.aggregation ?? healthKit?.aggregation ?? .discrete
     let answer: Result<Statistics, StatisticsError> = try await store.samples.numbers { reader in
@@ -93,7 +103,7 @@ public struct StatisticsQuery: Sendable {
       type: type, unit: unit, aggregation: aggregation, size: size, zone: zone.name, values: [])
     statistics.weekStartsOnSunday = weekStartsOnSunday
     statistics.implausibleTime = try implausible(reader)
-    // Of what counts alone: from how many buckets there would be, an asker is told where the first and the last are.
+    // Use only samples that count, because the number of buckets would reveal the time of the first and the last.
     guard let extent = try extent(reader),
       let counted = try plausible(extent, reader), let buckets = try buckets(counted)
     else { return statistics }
@@ -113,8 +123,8 @@ public struct StatisticsQuery: Sendable {
     return statistics
   }
 
-  /// The time of the samples that count, in microseconds; of a question that names both ends, these, where any begins before
-  /// the last.
+  /// Returns the extent of the samples that count, in microseconds. If the query names both ends, returns these if
+  /// any sample begins before the end.
   private func extent(_ reader: NumberReader) throws -> ClosedRange<Int64>? {
     guard let start, let end else { return try reader.extent(of: type, startingIn: startingIn, from: sources) }
     let before = Timestamp(microseconds: .min)..<end
@@ -128,23 +138,28 @@ public struct StatisticsQuery: Sendable {
     isPlausibleOnly ? PlausibleTime.limits(from: start, to: end, now: now) : nil
   }
 
-  /// How many samples are left out because of their time.
+  /// Returns the number of samples left out because of their time.
   func implausible(_ reader: NumberReader) throws -> Int {
     try limits.map { try reader.count(of: type, outside: $0, from: sources) } ?? 0
   }
 
-  /// - Parameter extent: of the samples, in microseconds.
-  /// - Returns: from the first that counts: of the hours of a whole century there would be too many. `nil` where none does.
+  /// Returns the extent without implausible times.
+  ///
+  /// - Parameter extent: the extent of the samples, in microseconds.
+  /// - Returns: the extent from the first plausible sample, because the hours of a century would be too many buckets;
+  ///   `nil` if there is none.
   func plausible(_ extent: ClosedRange<Int64>, _ reader: NumberReader) throws -> ClosedRange<Int64>? {
     guard let limits, extent.lowerBound < limits.lowerBound.microseconds else { return extent }
     let counted = try reader.extent(of: type, startingIn: limits, from: sources)
     return counted.map { $0.lowerBound...max($0.lowerBound, extent.upperBound) }
   }
 
-  /// - Parameter extent: of the samples, in microseconds.
-  /// - Returns: `nil` where none of them can be in any.
+  /// Returns the buckets of an extent.
+  ///
+  /// - Parameter extent: the extent of the samples, in microseconds.
+  /// - Returns: `nil` if no sample can be in any bucket.
   func buckets(_ extent: ClosedRange<Int64>) throws(StatisticsError) -> CalendarBuckets? {
-    // What begins after the end is in no bucket, and may not say how many there are.
+    // Samples that begin after the end are in no bucket and must not affect the number of buckets.
     if let end, extent.lowerBound >= end.microseconds { return nil }
     var first = start ?? Timestamp(microseconds: extent.lowerBound)
     var last = end ?? Timestamp(microseconds: extent.upperBound == .max ? .max : extent.upperBound + 1)
@@ -156,10 +171,12 @@ public struct StatisticsQuery: Sendable {
     return first < last ? try buckets(between: first, last, isLimited: isLimited) : nil
   }
 
+  /// Returns the buckets between two instants.
+  ///
   /// - Parameters:
-  ///   - last: not included, and after `first`.
-  ///   - isLimited: whether what lies before `first` belongs to no bucket, or what lies after `last`, though the question names
-  ///     neither.
+  ///   - last: exclusive, and after `first`.
+  ///   - isLimited: whether times before `first` or after `last` belong to no bucket although the query does not name
+  ///     that end.
   func buckets(
     between first: Timestamp, _ last: Timestamp, isLimited: (start: Bool, end: Bool) = (false, false)
   ) throws(StatisticsError) -> CalendarBuckets {
@@ -172,8 +189,10 @@ public struct StatisticsQuery: Sendable {
     }
   }
 
+  /// Returns the sums by bucket.
+  ///
   /// - Parameters:
-  ///   - edges: of buckets, in microseconds.
+  ///   - edges: the edges of the buckets, in microseconds.
   ///   - longest: see ``NumberReader/forEach(_:overlapping:from:withEarlier:noLongerThan:other:_:)``.
   func sums(
     _ reader: NumberReader, _ edges: [Int64], _ ranking: RankTable, _ numbers: inout ConvertedNumbers,
@@ -195,6 +214,8 @@ public struct StatisticsQuery: Sendable {
     }
   }
 
+  /// Returns the discrete values by bucket.
+  ///
   /// - Parameters: see ``sums(_:_:_:_:noLongerThan:)``.
   func discrete(
     _ reader: NumberReader, _ edges: [Int64], _ aggregation: SampleTypeCatalogue.Aggregation,
@@ -213,7 +234,7 @@ public struct StatisticsQuery: Sendable {
     return sweep.finish().map { index, found in (index, .discrete(DiscreteValues(found))) }
   }
 
-  /// The numbers that were found, with their buckets.
+  /// Returns the numbers together with their buckets.
   func values(
     _ found: [(index: Int, number: BucketStatistics.Number)], _ buckets: CalendarBuckets, _ reader: NumberReader
   ) throws -> [BucketStatistics] {

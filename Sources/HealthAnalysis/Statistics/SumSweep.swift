@@ -1,37 +1,38 @@
 import HeapModule
 
-/// Adds up samples of a cumulative type over time, by bucket: where several sources have data, only the highest ranked one
-/// counts, and a sample that lies across an edge counts on both sides in proportion to its time there.
+/// A sweep that sums samples of a cumulative type by bucket. Where several sources have data, only the highest-ranked
+/// counts. A sample across an edge counts on both sides in proportion to its time there.
 ///
-/// Samples come in the order of their starts; each is looked at when it begins, when it ends, and at the edges of buckets
-/// in between.
+/// Samples must be added in order of their starts. Each is processed when it begins, when it ends, and at the edges
+/// of buckets in between.
 struct SumSweep {
-  /// What was added up in one bucket.
+  /// The sum of a bucket.
   struct Sum: Hashable, Sendable {
     var value = 0.0
-    /// Samples that begin here and were not counted because another says the very same.
+    /// The number of samples that begin here but were not counted because their source has an identical sample.
     var twins = 0
-    /// By rank, in microseconds: for how long each source counted. What only has instants has 0.
+    /// The time for which each source counted, by rank, in microseconds; 0 for instantaneous samples only.
     var covered: [Int: Int64] = [:]
   }
 
-  /// Beyond these, a source's samples at one time are taken together.
+  /// The maximum number of concurrent samples of a source that are tracked one by one. Further samples are
+  /// aggregated.
   private static let fewLimit = 64
 
-  /// A sample that is under way.
+  /// A sample that has begun and not ended.
   private struct Active {
     var id: Int
     var value: Double
     var length: Double
-    /// What ``Source/counted`` was when the sample was settled last.
+    /// The value of ``Source/counted`` when the sample was last settled.
     var since: Int64
 
-    /// What it adds for the time since it was settled last; `nil` where there is none.
+    /// Returns the sample's contribution since it was last settled, or `nil` if there is none.
     mutating func settle(_ counted: Int64) -> Double? {
       let share = Double(counted - since)
       since = counted
       if share <= 0 { return nil }
-      // A sample that counts whole adds exactly what it says.
+      // A sample that counts as a whole contributes exactly its value.
       return share == length ? value : value * share / length
     }
   }
@@ -39,15 +40,15 @@ struct SumSweep {
   private struct Source {
     var few: [Active] = []
     var crowd = Crowd()
-    /// For how long this source was the highest that had data, in microseconds.
+    /// The time for which this source was the highest with data, in microseconds.
     var counted: Int64 = 0
     var isEmpty: Bool { few.isEmpty && crowd.count == 0 }
   }
 
-  /// Samples beyond the few, which are settled together.
+  /// The samples beyond the limit, which are settled together.
   private struct Crowd {
     var count = 0
-    /// A microsecond, of all of them.
+    /// The sum of their values per microsecond.
     var rate = 0.0
     var since: Int64 = 0
   }
@@ -56,7 +57,7 @@ struct SumSweep {
     var time: Int64
     var id: Int
     var rank: Int
-    /// Of a sample in the crowd.
+    /// The rate of a sample in the crowd.
     var rate: Double?
 
     static func < (one: Self, other: Self) -> Bool { one.time < other.time }
@@ -78,36 +79,40 @@ struct SumSweep {
   private let edges: [Int64]
   private var sources: [Source]
   private var ends = Heap<End>()
-  /// Ranks with samples under way, and some that had them.
+  /// The ranks with current samples, and some that had samples before.
   private var ranks = Heap<Int>()
-  /// Ranks that have counted since the last edge.
+  /// The ranks that have counted since the last edge.
   private var unsettled: Set<Int> = []
   private var instants: [Instant] = []
   private var twins: Set<Twin> = []
-  /// Those that begin at ``lastStart``: told of in the bucket in which they do.
+  /// The number of duplicates that begin at ``lastStart``. They are reported in the bucket in which they begin.
   private var pendingTwins = 0
   private var lastStart = Int64.min
   private var time: Int64
   private var bucket = 0
   private var nextID = 0
   private var current = Sum()
-  /// Whether a sample has touched the bucket.
+  /// Whether a sample has touched the current bucket.
   private var isTouched = false
   private var sums: [(index: Int, sum: Sum)] = []
 
+  /// Creates a sweep.
+  ///
   /// - Parameters:
-  ///   - edges: where buckets begin and end, in microseconds, ascending; at least two.
-  ///   - ranks: how many there are.
+  ///   - edges: the edges of the buckets in microseconds, ascending; at least two.
+  ///   - ranks: the number of ranks.
   init(edges: [Int64], ranks: Int) {
     self.edges = edges
     sources = Array(repeating: Source(), count: ranks)
     time = edges[0]
   }
 
+  /// Adds a sample.
+  ///
   /// - Parameters:
-  ///   - start: in microseconds; no earlier than that of the sample before.
-  ///   - rank: 0 is the highest.
-  ///   - unit: as the sample says it: two that differ in it are no twins.
+  ///   - start: microseconds; not before that of the previous sample.
+  ///   - rank: the rank of the source; 0 is the highest.
+  ///   - unit: the unit as stated by the sample. Samples with different units are not duplicates.
   mutating func add(start: Int64, end: Int64, value: Double, rank: Int, unit: Int? = nil) {
     if start != lastStart { flush(at: start) }
     lastStart = start
@@ -124,7 +129,7 @@ struct SumSweep {
     nextID += 1
   }
 
-  /// The buckets that any sample touched, in order.
+  /// Returns the buckets that any sample touched, in order.
   mutating func finish() -> [(index: Int, sum: Sum)] {
     flush(at: edges[edges.count - 1])
     settle()
@@ -134,7 +139,8 @@ struct SumSweep {
 
   // MARK: Time
 
-  /// All that begins at one instant is known: instants count unless something of a higher rank has just begun.
+  /// Processes all samples that begin at the same instant. Instantaneous samples count unless a sample of a
+  /// higher-ranked source is current.
   private mutating func flush(at next: Int64) {
     let twinCount = pendingTwins
     if twinCount > 0 { touch { $0.twins += twinCount } }
@@ -155,7 +161,7 @@ struct SumSweep {
   private mutating func advance(to target: Int64) {
     while time < target {
       guard let rank = top() else {
-        // Nobody has data up to there.
+        // No source has data up to the target.
         move(to: target)
         return
       }
@@ -176,7 +182,7 @@ struct SumSweep {
     }
   }
 
-  /// Closes the bucket where the time lies in another.
+  /// Moves the time forward and closes the current bucket if the time leaves it.
   private mutating func move(to target: Int64) {
     time = target
     guard target >= edges[bucket + 1] else { return }
@@ -196,7 +202,7 @@ struct SumSweep {
     (current, isTouched) = (Sum(), false)
   }
 
-  /// The highest rank that has data.
+  /// Returns the highest rank that has data.
   private mutating func top() -> Int? {
     while let rank = ranks.min {
       if !sources[rank].isEmpty { return rank }
@@ -235,7 +241,7 @@ struct SumSweep {
     }
   }
 
-  /// Adds what samples have counted for since they were settled last.
+  /// Adds the contributions of all samples since they were last settled.
   private mutating func settle() {
     for rank in unsettled {
       for index in sources[rank].few.indices {

@@ -1,25 +1,25 @@
 import HealthModel
 
-/// How long the stretches of time are of which there is one number each.
+/// The length of a bucket.
 public enum BucketSize: String, Hashable, Sendable, CaseIterable {
-  /// From one full hour on the clock to the next; a stretch before or after clocks are changed may be shorter.
+  /// An hour on the clock. The hour before or after a clock change may be shorter.
   case hour
-  /// Civil ones: a day is as long as the date is shown.
+  /// A calendar period in local time. A day lasts as long as its date.
   case day, week, month, year
 }
 
-/// A stretch of time of which there is one number.
+/// An interval of time that has a single number.
 public struct Bucket: Hashable, Sendable {
   public var start: Timestamp
-  /// Not included.
+  /// The exclusive end.
   public var end: Timestamp
-  /// Seconds east of UTC at ``start``, which names a bucket: an hour that came twice is two.
+  /// The UTC offset at ``start`` in seconds east of UTC, which distinguishes the two occurrences of a repeated hour.
   public var offset: Int
-  /// Whether the question cut something off.
+  /// Whether the query cut off a part of the bucket.
   public var isCut: Bool
 }
 
-/// Divides time into hours, days, weeks, months or years of a zone.
+/// A division of time into hours, days, weeks, months or years of a time zone.
 ///
 /// ```swift
 /// let berlin = try ZoneRules(named: "Europe/Berlin")
@@ -29,29 +29,31 @@ public struct Bucket: Hashable, Sendable {
 /// print(hours.count)            // 23
 /// ```
 public struct CalendarBuckets: Sendable {
-  /// Fifty years of hours.
+  /// The maximum number of buckets, fifty years of hours.
   public static let maximumCount = 450_000
 
-  /// The range is of more buckets than one answer may have.
+  /// An error that is thrown if a range has too many buckets.
   public struct TooMany: Error, Hashable, Sendable {}
 
   public let size: BucketSize
   public let zone: ZoneRules
-  /// In microseconds, ascending: where one ends, the next begins.
+  /// The edges in ascending order, in microseconds. Each bucket ends where the next begins.
   let edges: [Int64]
-  /// Whether the first and the last are less than whole.
+  /// Whether the first and the last bucket are incomplete.
   private let isCut: (first: Bool, last: Bool)
 
   public var count: Int { edges.count - 1 }
 
-  /// All of them together, in microseconds since 1970.
+  /// The range of all buckets, in microseconds since 1970.
   var range: Range<Int64> { edges[0]..<edges[edges.count - 1] }
 
+  /// Creates the buckets of a range.
+  ///
   /// - Parameters:
-  ///   - range: must not be empty; only the years 1 to 9999 are divided.
-  ///   - cutsStart: whether what lies before the range belongs to no bucket; or to the first, so that it is whole.
-  ///   - cutsEnd: the same of its end.
-  ///   - weekStartsOnSunday: or on Monday, as in ISO 8601.
+  ///   - range: must not be empty; limited to the years 1 to 9999.
+  ///   - cutsStart: whether the first bucket begins with the range; otherwise it is extended to be complete.
+  ///   - cutsEnd: whether the last bucket ends with the range; otherwise it is extended to be complete.
+  ///   - weekStartsOnSunday: whether weeks begin on Sunday instead of Monday, as in ISO 8601.
   /// - Throws: ``TooMany``.
   public init(
     _ size: BucketSize, in zone: ZoneRules, _ range: Range<Timestamp>, cutsStart: Bool = true, cutsEnd: Bool = true,
@@ -62,7 +64,7 @@ public struct CalendarBuckets: Sendable {
     let lower = min(max(range.lowerBound, Self.years.lowerBound), Timestamp(seconds: Self.years.upperBound.seconds - 1))
     let upper = max(min(range.upperBound, Self.years.upperBound), Timestamp(microseconds: lower.microseconds + 1))
     let (first, last) = (lower.seconds, upper.roundedUpToSecond.seconds)
-    // A lower limit, so that what would be too long is not made first.
+    // Check a lower bound first, so that excessive numbers of buckets are not created.
     let longest: Int64 = size == .hour ? 7200 : 90_000
     guard ![.hour, .day].contains(size) || (last - first) / longest <= Int64(Self.maximumCount) else { throw TooMany() }
     let starts = Self.starts(size, zone, first, last, weekStartsOnSunday).map { $0 * 1_000_000 }
@@ -73,15 +75,17 @@ public struct CalendarBuckets: Sendable {
     edges = [begin] + starts.dropFirst().dropLast() + [end]
   }
 
-  /// Those of which there are buckets: 1 to 9999.
+  /// The years that can be divided into buckets, 1 to 9999.
   static let years = Timestamp(seconds: -62_135_596_800)...Timestamp(seconds: 253_402_300_799)
 
-  /// The bucket that an instant is in; `nil` outside of all.
+  /// Returns the index of the bucket that contains an instant, or `nil` if there is none.
   public func index(of instant: Timestamp) -> Int? {
     range.contains(instant.microseconds) ? edges.lastIndex(notAfter: instant.microseconds) : nil
   }
 
-  /// When the first of some buckets begins of which the last one has the instant in it. Throws ``TooMany``.
+  /// Returns the start of the first of `count` consecutive buckets, the last of which contains the instant.
+  ///
+  /// - Throws: ``TooMany``.
   public static func start(
     ofLast count: Int, _ size: BucketSize, in zone: ZoneRules, to instant: Timestamp
   ) throws(TooMany) -> Timestamp {
@@ -100,7 +104,8 @@ public struct CalendarBuckets: Sendable {
     return buckets[max(0, buckets.count - count)].start
   }
 
-  /// Where buckets begin, from the one that `first` is in to the end of the one that what comes before `last` is in.
+  /// Returns the starts of the buckets, from the one that contains `first` to the end of the one that contains the
+  /// instant before `last`.
   private static func starts(
     _ size: BucketSize, _ zone: ZoneRules, _ first: Int64, _ last: Int64, _ weekStartsOnSunday: Bool
   ) -> [Int64] {
@@ -112,23 +117,23 @@ public struct CalendarBuckets: Sendable {
       return [before] + hours[...end].drop { $0 <= before }
     }
     var day = beginning(of: size, zone.dayNumber(at: first), weekStartsOnSunday)
-    // A clock that is put back over midnight shows the date before again.
+    // If clocks are set back across midnight, the previous date occurs again.
     while zone.start(ofDay: day) > first { day = beginning(of: size, day - 1, weekStartsOnSunday) }
     while true {
       let start = zone.start(ofDay: day)
-      // A date that was left out has no bucket.
+      // A date that was skipped has no bucket.
       if start == result.last { result.removeLast() }
       result.append(start)
       if start >= last { break }
       if result.count > maximumCount { break }
       day = next(size, day)
     }
-    // What began before the bucket that `first` is in.
+    // Remove starts before the bucket that contains `first`.
     while result.count > 2, result[1] <= first { result.removeFirst() }
     return result
   }
 
-  /// The first day of what a day is in.
+  /// Returns the first day of the period that contains a day.
   private static func beginning(of size: BucketSize, _ day: Int, _ weekStartsOnSunday: Bool) -> Int {
     let date = Timestamp(seconds: Int64(day) * 86_400).civil
     switch size {
@@ -140,7 +145,9 @@ public struct CalendarBuckets: Sendable {
     }
   }
 
-  /// - Parameter day: the first of one.
+  /// Returns the first day of the following period.
+  ///
+  /// - Parameter day: the first day of a period.
   private static func next(_ size: BucketSize, _ day: Int) -> Int {
     let date = Timestamp(seconds: Int64(day) * 86_400).civil
     switch size {
@@ -153,7 +160,9 @@ public struct CalendarBuckets: Sendable {
     }
   }
 
-  /// - Parameter index: from 0 to below ``count``.
+  /// Returns a bucket.
+  ///
+  /// - Parameter index: at least 0 and less than ``count``.
   public subscript(index: Int) -> Bucket {
     let (start, end) = (Timestamp(microseconds: edges[index]), Timestamp(microseconds: edges[index + 1]))
     return Bucket(
@@ -163,7 +172,8 @@ public struct CalendarBuckets: Sendable {
 }
 
 extension [Int64] {
-  /// The index of the last that is not greater; the first is not.
+  /// Returns the index of the last element that is not greater than `value`, or 0 if all are greater. The array is
+  /// ascending.
   func lastIndex(notAfter value: Int64) -> Int {
     var (low, high) = (0, count)
     while low + 1 < high {

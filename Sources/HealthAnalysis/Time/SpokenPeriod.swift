@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// Days as people name them in English: `last week`, `this month`, `november 2026`, `27 nov`, `monday`, `27.11.2026`, and
-/// every ``DateBound``.
+/// A period in English words or as a date: `last week`, `this month`, `november 2026`, `27 nov`, `monday`,
+/// `27.11.2026`, and every ``DateBound``.
 ///
 /// ```swift
 /// guard let week = SpokenPeriod("last week"), let zone = TimeZone(identifier: "Europe/Berlin") else { return }
@@ -10,8 +10,8 @@ import HealthModel
 /// print(bounds.start, bounds.end)  // the days of Monday and of Sunday
 /// ```
 ///
-/// A week, a month and a year are those of the calendar. A day of the week is the last one that was, today included; after
-/// `last` it is one before today. A month without a year is the last one that has begun.
+/// Weeks, months and years are those of the calendar. A weekday is its most recent occurrence including today, or
+/// with `last` excluding today. A month without a year is the most recent one that has begun.
 public struct SpokenPeriod: Hashable, Sendable {
   /// The first field of a date with slashes, such as `11/12/2026`, which differs by country.
   public enum SlashOrder: Sendable {
@@ -20,24 +20,26 @@ public struct SpokenPeriod: Hashable, Sendable {
 
   private enum Meaning: Hashable {
     case bound(DateBound)
-    /// How many before this one.
+    /// The number of periods before the current one.
     case week(Int), month(Int), year(Int)
-    /// So many up to today.
+    /// The number of days up to and including today.
     case days(Int)
-    /// From Monday, 0; before today.
+    /// A weekday from Monday, 0. `isBefore` excludes today.
     case weekday(Int, isBefore: Bool)
-    /// From January, 1.
+    /// A month from January, 1.
     case named(month: Int)
-    /// The last one of that name up to today.
+    /// The most recent occurrence of a date up to today.
     case date(month: Int, day: Int)
-    /// The last Saturday that was, and the day after it.
+    /// The most recent Saturday and the day after it.
     case weekend(isBefore: Bool)
   }
 
   private let meaning: Meaning
 
-  /// - Parameter slashes: the first field of a date with slashes. With `nil`, only dates are read that have one meaning, such as
-  ///   `11/27/2026`.
+  /// Reads a period, or returns `nil` for other text.
+  ///
+  /// - Parameter slashes: the first field of a date with slashes. With `nil`, only unambiguous dates are read, such
+  ///   as `11/27/2026`.
   public init?(_ text: String, slashes: SlashOrder? = nil) {
     let words = text.lowercased().split(whereSeparator: { $0 == " " || $0 == "-" && !text.contains(where: \.isNumber) })
       .map(String.init)
@@ -45,15 +47,15 @@ public struct SpokenPeriod: Hashable, Sendable {
     self.meaning = meaning
   }
 
-  /// A beginning or an end by itself.
+  /// Creates a period from a single bound.
   public init(_ bound: DateBound) { meaning = .bound(bound) }
 
-  /// Whether it names days and no time of day.
+  /// Whether this names whole days rather than a time of day.
   public var isWholeDays: Bool { if case .bound(let bound) = meaning { bound.isWholeDays } else { true } }
 
-  /// The first and the last day; equal for a single date.
+  /// Returns the first and the last day, which are equal for a single date.
   ///
-  /// - Parameter now: in whose day `this` and `last` are meant.
+  /// - Parameter now: the current time, to which `this` and `last` refer.
   public func bounds(
     in zone: TimeZone, now: Timestamp, weekStartsOnSunday: Bool
   ) -> (start: DateBound, end: DateBound) {
@@ -65,7 +67,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     )
   }
 
-  /// Days since 1970-01-01.
+  /// Returns the days, in days since 1970-01-01.
   private func days(today: Int, weekStartsOnSunday: Bool) -> ClosedRange<Int> {
     let (year, month) = Self.date(of: today)
     switch meaning {
@@ -82,7 +84,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     case .month(let ago): return Self.month(year * 12 + month - 1 - ago)
     case .date(let month, let day):
       let date = Timestamp.daysFromCivil(year: year, month: month, day: day)
-      // On 29 February, the last one that there was.
+      // For 29 February, use the most recent leap year.
       for back in 0...8 {
         let candidate = Timestamp.daysFromCivil(year: year - back, month: month, day: day)
         if candidate <= today, Timestamp(seconds: Int64(candidate) * 86_400).civil.day == day {
@@ -108,7 +110,9 @@ public struct SpokenPeriod: Hashable, Sendable {
 
   private static func remainder(_ value: Int, _ divisor: Int) -> Int { (value % divisor + divisor) % divisor }
 
-  /// - Parameter number: of months since the year 0.
+  /// Returns the days of a month.
+  ///
+  /// - Parameter number: months since the year 0.
   private static func month(_ number: Int) -> ClosedRange<Int> {
     let next = number + 1
     let first = Timestamp.daysFromCivil(year: number / 12, month: number % 12 + 1, day: 1)
@@ -123,7 +127,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     "december",
   ]
 
-  /// The number of a name in a list, also by its first three letters.
+  /// Returns the index of a name in a list. The first three letters suffice.
   private static func index(of word: String, in names: [String]) -> Int? {
     names.firstIndex { $0 == word || $0.utf8.count > 3 && $0.utf8.prefix(3).elementsEqual(word.utf8) }
   }
@@ -134,7 +138,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     if words.count == 1 {
       if let day = index(of: first, in: weekdays) { return .weekday(day, isBefore: false) }
       if first == "weekend" { return .weekend(isBefore: false) }
-      // `may` alone is another word, too.
+      // Alone, `may` is also another word.
       if first.utf8.count > 3, let month = index(of: first, in: months) { return .named(month: month + 1) }
       return date(text, slashes).map { .bound($0) }
     }
@@ -145,7 +149,7 @@ public struct SpokenPeriod: Hashable, Sendable {
     return dayOfMonth(words)
   }
 
-  /// `27 nov`, `27. november 2026`, `nov 27, 2026`; `nov 20` may be a year.
+  /// Reads `27 nov`, `27. november 2026` or `nov 27, 2026`. `nov 20` could be a year and is not read.
   private static func dayOfMonth(_ words: [String]) -> Meaning? {
     guard (2...3).contains(words.count) else { return nil }
     let plain = words.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ".,")) }
@@ -158,7 +162,7 @@ public struct SpokenPeriod: Hashable, Sendable {
       guard plain[2].utf8.count == 4 else { return nil }
       return DateBound("\(plain[2])-\(two(month + 1))-\(two(day))").map { .bound($0) }
     }
-    // One that a leap year has.
+    // Use a leap year so that 29 February is accepted.
     guard isDayFirst, DateBound("2024-\(two(month + 1))-\(two(day))") != nil else { return nil }
     return .date(month: month + 1, day: day)
   }
@@ -176,14 +180,14 @@ public struct SpokenPeriod: Hashable, Sendable {
     case "week": return .week(ago)
     case "month": return .month(ago)
     case "year": return .year(ago)
-    // It ended today.
+    // The night ended today.
     case "night" where ago == 1: return .days(1)
     case "weekend": return .weekend(isBefore: ago == 1)
     default: return index(of: words[1], in: weekdays).map { .weekday($0, isBefore: ago == 1) }
     }
   }
 
-  /// `27.11.2026`, `11/27/2026`.
+  /// Reads `27.11.2026` or `11/27/2026`.
   private static func date(_ text: String, _ slashes: SlashOrder?) -> DateBound? {
     for (separator, order) in [(Character("."), SlashOrder?.some(.day)), ("/", slashes)] {
       let parts = text.split(separator: separator, omittingEmptySubsequences: false)

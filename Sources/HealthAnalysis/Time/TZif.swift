@@ -1,26 +1,28 @@
-/// Reads compiled zone rules (RFC 8536), as they lie in `/usr/share/zoneinfo`.
+/// A reader of compiled time zone rules (RFC 8536), as found in `/usr/share/zoneinfo`.
 struct TZif {
-  /// A hundred times what the largest of the database has.
+  /// The maximum file size, a hundred times that of the largest file in the database.
   static let maximumBytes = 1 << 20
 
-  /// Seconds since 1970 at which an offset ends and the one with the same index begins; ascending.
+  /// The instants at which the offset of the same index begins, in seconds since 1970, ascending.
   private(set) var transitions: [Int64] = []
-  /// Seconds east of UTC, from each transition on.
+  /// The offset from each transition on, in seconds east of UTC.
   private(set) var offsets: [Int] = []
-  /// Before the first transition.
+  /// The offset before the first transition.
   private(set) var first = 0
-  /// The rule for what comes after the last transition; `nil` where the last offset stays.
+  /// The rule after the last transition, or `nil` if the last offset stays in force.
   private(set) var rule: ZoneRule?
 
   private var bytes: ArraySlice<UInt8>
 
-  /// Throws ``ZoneError/malformed(_:)`` with what is wrong.
+  /// Reads a file.
+  ///
+  /// - Throws: ``ZoneError/malformed(_:)`` with the reason.
   init(_ file: [UInt8]) throws(ZoneError) {
     guard file.count <= Self.maximumBytes else { throw .malformed("it is too long") }
     bytes = file[...]
     var header = try Header(&bytes)
     if header.version >= 2 {
-      // The first part is for readers of 32-bit times only.
+      // The first part is only for readers of 32-bit times.
       try skip(header.size(ofTime: 4))
       header = try Header(&bytes)
       try read(header, timeSize: 8)
@@ -45,7 +47,7 @@ struct TZif {
       func next() -> Int { Int(TZif.integer(&bytes, 4)) }
       (universal, standard, leaps) = (next(), next(), next())
       (times, types, characters) = (next(), next(), next())
-      // No zone has had a thousandth of what this allows.
+      // This is a thousand times more than any zone has.
       for count in [universal, standard, leaps, times, characters] where !(0...100_000).contains(count) {
         throw .malformed("it announces more than a zone has")
       }
@@ -91,7 +93,7 @@ struct TZif {
     bytes.removeFirst(header.characters + header.leaps * (timeSize + 4) + header.standard + header.universal)
   }
 
-  /// The footer: a rule between two line feeds, empty where there is none.
+  /// Reads the footer: a rule between two line feeds, or nothing between them.
   private mutating func readRule() throws(ZoneError) {
     guard bytes.first == 0x0A, let end = bytes.dropFirst().firstIndex(of: 0x0A) else {
       throw .malformed("its last line is missing")

@@ -1,8 +1,8 @@
 import HealthModel
 import HealthStore
 
-/// Where a person was when: at any instant the zone that the newest sample at or before it says (`HKMetadataKeyTimeZone`), if that is no
-/// older than 36 hours, else the home zone.
+/// The time zones in which a person was over time. At any instant it is the zone of the newest sample at or before it
+/// (`HKMetadataKeyTimeZone`), if that is no older than 36 hours, otherwise the home zone.
 ///
 /// ```swift
 /// let home = try ZoneRules(named: "Europe/Berlin")
@@ -12,37 +12,41 @@ import HealthStore
 /// print(rules.offset(at: 1_718_445_600), rules.offset(at: 1_718_445_600 + 36 * 3600 + 1))  // -14400 7200
 /// ```
 public struct TravelZones {
-  /// For how long a sample says where somebody is, in seconds.
+  /// The time for which a sample determines the zone, in seconds.
   static let lasting: Int64 = 36 * 3600
-  /// Names that are none are no reason to keep more than this.
+  /// The maximum number of names in the cache, so that invalid names cannot fill the memory.
   private static let knownLimit = 1_000
 
   private let home: ZoneRules
   private var pieces: [ZoneRules.Piece]
   private var known: [String: ZoneRules?] = [:]
-  /// The second up to which the last sample says where one is, that one included.
+  /// The last second for which the last sample determines the zone.
   private var end = Int64.min
 
-  /// - Parameter home: the zone where nothing says another.
+  /// Creates a history that consists of the home zone.
+  ///
+  /// - Parameter home: the zone for times without another.
   public init(home: ZoneRules) {
     self.home = home
     pieces = [ZoneRules.Piece(start: .min, rules: home)]
   }
 
+  /// Adds the zone of a sample.
+  ///
   /// - Parameters:
-  ///   - start: seconds since 1970, no earlier than that of the sample before; greater than `Int64.min`.
-  ///   - name: as the sample says it; what is no zone says nothing.
+  ///   - start: seconds since 1970, not before that of the previous sample; greater than `Int64.min`.
+  ///   - name: the name in the sample; ignored if there is no such zone.
   public mutating func add(_ start: Int64, _ name: String) {
     guard let rules = rules(named: name) else { return }
     goHome(before: start)
-    // Of several at one time the last counts.
+    // Of several samples at the same time, the last counts.
     if pieces[pieces.count - 1].start == start { pieces.removeLast() }
     if pieces[pieces.count - 1].rules.name != rules.name { pieces.append(.init(start: start, rules: rules)) }
     let (last, isTooFar) = start.addingReportingOverflow(Self.lasting)
     end = isTooFar ? .max : last
   }
 
-  /// All of time in one.
+  /// Returns the rules for all of time.
   public mutating func finish() -> ZoneRules {
     goHome(before: .max)
     return ZoneRules(pieces: pieces, name: "travel")
@@ -63,11 +67,11 @@ public struct TravelZones {
 }
 
 extension ZoneRules {
-  /// The zones in which a store's samples were recorded, one after the other.
+  /// Returns the zones in which a store's samples were recorded, as a single set of rules.
   ///
   /// - Parameters:
-  ///   - range: the time that matters; outside it is `home`. `nil` for all of it.
-  ///   - home: the zone where nothing says another.
+  ///   - range: the relevant range, outside of which `home` applies; `nil` for all time.
+  ///   - home: the zone for times without another.
   public static func travel(
     in store: HealthStore, _ range: Range<Timestamp>? = nil, home: ZoneRules
   ) async throws(StoreError) -> ZoneRules {

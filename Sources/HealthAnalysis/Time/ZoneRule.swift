@@ -1,42 +1,46 @@
 import HealthModel
 
-/// The rule by which a zone goes on for ever: POSIX's `TZ` (IEEE Std 1003.1, 8.3) with the hours of RFC 8536, section
-/// 3.3.1.
+/// The rule for a zone's future clock changes: POSIX `TZ` (IEEE Std 1003.1, 8.3) with the extended hours of RFC 8536,
+/// section 3.3.1.
 struct ZoneRule: Hashable, Sendable {
-  /// Seconds east of UTC that a zone may have: RFC 8536 asks for less than 26 hours.
+  /// The valid UTC offsets in seconds east of UTC: less than 26 hours, as RFC 8536 requires.
   static let offsets = -93_599...93_599
 
-  /// Seconds east of UTC, without daylight saving time.
+  /// The standard offset in seconds east of UTC.
   let standard: Int
-  /// Daylight saving time, if there is any.
+  /// The daylight saving time, if there is any.
   let saving: Saving?
 
   struct Saving: Hashable, Sendable {
-    /// Seconds east of UTC.
+    /// The offset in seconds east of UTC.
     var offset: Int
     var start: Change
     var end: Change
   }
 
-  /// A day of each year, and a time of it.
+  /// The day and time of a yearly clock change.
   struct Change: Hashable, Sendable {
     enum Day: Hashable, Sendable {
-      /// From 1 to 365; 29 February is never counted.
+      /// A day from 1 to 365; 29 February is never counted.
       case julian(Int)
-      /// From 0, with 29 February.
+      /// A day from 0, counting 29 February.
       case ofYear(Int)
+      /// A weekday in a month.
+      ///
       /// - Parameters:
-      ///   - week: from 1; 5 is the last.
+      ///   - week: from 1; 5 is the last week.
       ///   - weekday: from 0, Sunday.
       case weekday(month: Int, week: Int, weekday: Int)
     }
 
     var day: Day
-    /// Seconds after midnight by the clock that is in force before; up to a week either way.
+    /// The seconds after midnight in the previous local time, up to a week in either direction.
     var time: Int
   }
 
-  /// Throws ``ZoneError/malformed(_:)``.
+  /// Reads a rule.
+  ///
+  /// - Throws: ``ZoneError/malformed(_:)``.
   init(_ text: some Sequence<UInt8>) throws(ZoneError) {
     var reader = Reader(rest: Array(text)[...])
     try reader.name()
@@ -53,7 +57,7 @@ struct ZoneRule: Hashable, Sendable {
     saving = Saving(offset: offset, start: start, end: end)
   }
 
-  /// When clocks are changed in a year, in order, and to which offset: nothing, or twice.
+  /// Returns the clock changes of a year with their new offsets, in order: two or none.
   func transitions(in year: Int) -> [(time: Int64, offset: Int)] {
     guard let saving else { return [] }
     return [
@@ -67,7 +71,7 @@ struct ZoneRule: Hashable, Sendable {
 
     var rest: ArraySlice<UInt8>
 
-    /// Three letters or more, or anything in angle brackets.
+    /// Reads three or more letters, or anything in angle brackets.
     mutating func name() throws(ZoneError) {
       if rest.first == UInt8(ascii: "<") {
         guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { throw Self.wrong }
@@ -94,7 +98,7 @@ struct ZoneRule: Hashable, Sendable {
       return number
     }
 
-    /// `[+-]hh[:mm[:ss]]` in seconds.
+    /// Reads `[+-]hh[:mm[:ss]]` in seconds.
     mutating func time(hours: ClosedRange<Int>) throws(ZoneError) -> Int {
       let isNegative = take("-")
       if !isNegative { _ = take("+") }
@@ -124,7 +128,7 @@ struct ZoneRule: Hashable, Sendable {
 }
 
 extension ZoneRule.Change {
-  /// Seconds since 1970 by a clock that shows local time.
+  /// Returns the change of a year in local time, in seconds since 1970.
   fileprivate func seconds(in year: Int) -> Int64 {
     let newYear = Timestamp.daysFromCivil(year: year, month: 1, day: 1)
     let days: Int

@@ -1,10 +1,10 @@
 import HealthModel
 
 extension ZoneRules {
-  /// `2024-06-15T12:30:00+02:00`: an instant as clocks of the zone show it, with the offset in force (RFC 3339).
+  /// Returns an instant in local time with its UTC offset (RFC 3339): `2024-06-15T12:30:00+02:00`.
   ///
-  /// Offsets of seconds, as most were before there were time zones, are cut to the minute, and the time with them: what is
-  /// printed always names this instant.
+  /// Offsets with seconds, common before standard time zones, are rounded down to the minute and the time is adjusted
+  /// with them, so the text always denotes this instant.
   public func text(_ instant: Timestamp) -> String {
     let offset = offset(at: instant.seconds)
     let minutes = offset >= 0 ? offset / 60 : -((59 - offset) / 60)
@@ -14,7 +14,7 @@ extension ZoneRules {
     return Timestamp(microseconds: clock).iso8601.dropLast() + (minutes < 0 ? "-" : "+") + parts.joined(separator: ":")
   }
 
-  /// The date that clocks of the zone show, `2024-06-15`.
+  /// Returns the local date of an instant, `2024-06-15`.
   public func date(_ instant: Timestamp) -> String {
     String(Timestamp(seconds: Int64(dayNumber(at: instant.seconds)) * 86_400).iso8601.prefix { $0 != "T" })
   }

@@ -2,18 +2,18 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Why the rules of a time zone are not known.
+/// The reason why the rules of a time zone are not available.
 public enum ZoneError: Error, Hashable, Sendable {
-  /// There is no such file in `/usr/share/zoneinfo`, or the name is none.
+  /// The name is invalid or has no file in `/usr/share/zoneinfo`.
   case unknown(String)
-  /// The file cannot be read as what it should be.
+  /// The file is malformed.
   ///
-  /// - Parameter reason: for people.
+  /// - Parameter reason: a description for people.
   case malformed(_ reason: String)
 }
 
-/// When the clocks of a zone showed what: its offsets from UTC, from the system's `/usr/share/zoneinfo`, which is kept up
-/// to date, unlike what a program carries along.
+/// The UTC offsets of a time zone over time, from the system's `/usr/share/zoneinfo`. Unlike data bundled with a
+/// program, it is kept up to date.
 ///
 /// ```swift
 /// let berlin = try ZoneRules(named: "Europe/Berlin")
@@ -22,25 +22,28 @@ public enum ZoneError: Error, Hashable, Sendable {
 /// print(day.upperBound - day.lowerBound)   // 86400
 /// ```
 public struct ZoneRules: Hashable, Sendable {
-  /// Rules that go on for ever are laid out up to here: nobody's record goes further.
+  /// The last year for which clock changes are precomputed from rules without an end.
   private static let lastYear = 2400
   private static let folder = "/usr/share/zoneinfo/"
 
-  /// `Europe/Berlin`, or what an offset is called.
+  /// The IANA name, such as `Europe/Berlin`, or the name of a fixed offset.
   public let name: String
-  /// Seconds since 1970 from which the offset of the same index is in force; the first is the beginning of time.
+  /// The instants from which the offset of the same index applies, in seconds since 1970. The first is the beginning
+  /// of time.
   private var starts: [Int64] = [.min]
   private var offsets: [Int]
 
-  /// The same offset at all times.
+  /// Creates a zone with a fixed offset.
   ///
-  /// - Parameter seconds: east of UTC, less than 26 hours either way.
+  /// - Parameter seconds: seconds east of UTC, less than 26 hours in either direction.
   public init(offset seconds: Int, name: String) {
     self.name = name
     offsets = [min(max(seconds, ZoneRule.offsets.lowerBound), ZoneRule.offsets.upperBound)]
   }
 
-  /// The rules of a zone, by its name in the IANA database, `Europe/Berlin`. Throws ``ZoneError``. Reads a file.
+  /// Reads the rules of a zone from its file, by its name in the IANA database, `Europe/Berlin`.
+  ///
+  /// - Throws: ``ZoneError``.
   public init(named name: String) throws(ZoneError) {
     guard Self.isName(name), let data = FileManager.default.contents(atPath: Self.folder + name) else {
       throw .unknown(name)
@@ -48,23 +51,25 @@ public struct ZoneRules: Hashable, Sendable {
     try self.init(tzif: [UInt8](data), name: name)
   }
 
-  /// The rules of a zone as Foundation knows it: an IANA name, or an offset from UTC.
+  /// Creates the rules of a Foundation time zone: an IANA name, or a fixed UTC offset.
   public init(_ zone: TimeZone) throws(ZoneError) {
     do throws(ZoneError) {
       try self.init(named: zone.identifier)
     } catch {
-      // Foundation's names for offsets are no files; see `TimeZone(secondsFromGMT:)`.
+      // Foundation's names for fixed offsets have no files; see `TimeZone(secondsFromGMT:)`.
       guard case .unknown = error, zone.identifier.hasPrefix("GMT") else { throw error }
       self.init(offset: zone.secondsFromGMT(), name: zone.identifier)
     }
   }
 
-  /// The rules of the zone whose days a person's numbers are of: what was decided, or else this machine's.
+  /// Creates the rules of the person's home zone: the configured zone, or else that of this machine.
   public init(homeOf settings: AnalysisSettings) throws(ZoneError) {
     try self.init(settings.homeZone.flatMap(TimeZone.init(identifier:)) ?? .current)
   }
 
-  /// - Parameter tzif: the file's bytes (RFC 8536).
+  /// Creates rules from a TZif file.
+  ///
+  /// - Parameter tzif: the bytes of the file (RFC 8536).
   public init(tzif bytes: [UInt8], name: String) throws(ZoneError) {
     let file = try TZif(bytes)
     self.name = name
@@ -81,16 +86,16 @@ public struct ZoneRules: Hashable, Sendable {
     }
   }
 
-  /// The rules of one zone, from an instant on.
+  /// The rules of a zone from an instant on.
   struct Piece: Hashable, Sendable {
     /// Seconds since 1970.
     var start: Int64
     var rules: ZoneRules
   }
 
-  /// Several zones one after the other, each up to where the next begins.
+  /// Creates rules from consecutive zones, each of which applies until the next begins.
   ///
-  /// - Parameter pieces: at least one; their starts ascend.
+  /// - Parameter pieces: at least one, with ascending starts.
   init(pieces: [Piece], name: String) {
     self.name = name
     offsets = [pieces[0].rules.offset(at: pieces[0].start)]
@@ -105,7 +110,7 @@ public struct ZoneRules: Hashable, Sendable {
     }
   }
 
-  /// Changes of the name only, or of what is daylight saving time, are none here.
+  /// Appends an offset. A transition that changes only the name or the daylight saving flag is skipped.
   private mutating func append(_ time: Int64, _ offset: Int) {
     if offset == offsets[offsets.count - 1] { return }
     starts.append(time)
@@ -125,14 +130,14 @@ public struct ZoneRules: Hashable, Sendable {
 
   // MARK: Clocks
 
-  /// Seconds east of UTC.
+  /// Returns the UTC offset in seconds east of UTC.
   ///
-  /// - Parameter seconds: since 1970.
+  /// - Parameter seconds: seconds since 1970.
   public func offset(at seconds: Int64) -> Int {
     offsets[segment(at: seconds)]
   }
 
-  /// The index of the offset that is in force.
+  /// Returns the index of the offset in force.
   private func segment(at seconds: Int64) -> Int {
     var (low, high) = (0, starts.count)
     while low + 1 < high {
@@ -142,24 +147,24 @@ public struct ZoneRules: Hashable, Sendable {
     return low
   }
 
-  /// Days since 1970-01-01 of the date that clocks show.
+  /// Returns the local date in days since 1970-01-01.
   public func dayNumber(at seconds: Int64) -> Int {
     let local = Int(seconds) + offset(at: seconds)
     return local >= 0 ? local / 86_400 : (local - 86_399) / 86_400
   }
 
-  /// From the first instant with this date to the first with a later one: mostly 86,400 seconds, and none at all of a date
-  /// that was left out.
+  /// Returns the range from the first instant with this date to the first with a later date: usually 86,400 seconds,
+  /// and empty for a date that was skipped.
   ///
   /// - Parameter number: days since 1970-01-01.
   public func day(_ number: Int) -> Range<Int64> {
     start(ofDay: number)..<start(ofDay: number + 1)
   }
 
-  /// The first instant whose date is this one or later, in seconds since 1970.
+  /// Returns the first instant with this date or a later one, in seconds since 1970.
   public func start(ofDay number: Int) -> Int64 {
     let midnight = Int64(number) * 86_400
-    // Before it no clock anywhere shows this date.
+    // No clock shows this date earlier.
     var index = segment(at: midnight + Int64(ZoneRule.offsets.lowerBound))
     while true {
       let instant = max(starts[index], midnight - Int64(offsets[index]))
@@ -168,7 +173,7 @@ public struct ZoneRules: Hashable, Sendable {
     }
   }
 
-  /// The instants in a range at which clocks show a full hour, or are changed: where buckets of an hour begin.
+  /// Returns the instants in a range at which clocks show a full hour or are changed, where hourly buckets begin.
   func hourStarts(in range: Range<Int64>) -> [Int64] {
     var result: [Int64] = []
     var index = segment(at: range.lowerBound)

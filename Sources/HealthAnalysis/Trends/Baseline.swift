@@ -1,4 +1,4 @@
-/// What is usual on a day: the median of the days before it, and the band in which half of them lay.
+/// The usual value of a day: the median of the preceding days, and the band that contains the middle half of them.
 ///
 /// ```swift
 /// let days = Dictionary(uniqueKeysWithValues: (0..<28).map { (19_860 + $0, 60.0 + Double($0 % 3)) })
@@ -7,31 +7,32 @@
 /// }
 /// ```
 public struct Baseline: Hashable, Sendable {
-  /// How many days before a day are looked at.
+  /// The number of preceding days that are considered.
   public static let window = 28
-  /// Of fewer days with a value nothing is said.
+  /// The minimum number of days with a value for a baseline.
   public static let fewestDays = 14
-  /// How many times the width of the band a value may lie beyond it.
+  /// The distance from the band at which a value is unusual, as a multiple of the band's width.
   private static let reach = 1.5
 
   public var median: Double
   /// The interquartile range.
   public var band: ClosedRange<Double>
-  /// How many days have a value.
+  /// The number of days with a value.
   public var days: Int
 
-  /// `nil` where fewer than ``fewestDays`` of the ``window`` days before have a value.
+  /// Creates the baseline of a day, or returns `nil` if fewer than ``fewestDays`` of the ``window`` preceding days
+  /// have a value.
   ///
   /// - Parameters:
   ///   - day: days since 1970-01-01; its own value does not count.
-  ///   - values: by day; a day without one is absent, which is not 0.
+  ///   - values: values by day. Days without a value are absent, not 0.
   public init?(of day: Int, in values: [Int: Double]) {
     let found = (day - Self.window..<day).compactMap { values[$0] }.filter(\.isFinite)
     guard found.count >= Self.fewestDays, let quartiles = Quartiles(found) else { return nil }
     (median, band, days) = (quartiles.median, quartiles.band, found.count)
   }
 
-  /// Whether a value lies further from the band than 1.5 times its width (Tukey's fences).
+  /// Returns whether a value is further from the band than 1.5 times its width (Tukey's fences).
   public func isUnusual(_ value: Double) -> Bool {
     let reach = Self.reach * (band.upperBound - band.lowerBound)
     return value < band.lowerBound - reach || value > band.upperBound + reach

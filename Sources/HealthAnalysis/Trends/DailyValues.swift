@@ -1,7 +1,7 @@
 import HealthModel
 
 extension BucketStatistics.Number {
-  /// The one number by which days are compared: the sum of a cumulative type, the mean of a discrete one.
+  /// The number by which days are compared: the sum of a cumulative type, the mean of a discrete one.
   public var representative: Double {
     switch self {
     case .sum(let sum): sum.sum
@@ -11,9 +11,9 @@ extension BucketStatistics.Number {
 }
 
 extension Statistics {
-  /// What each day has, by days since 1970-01-01; of statistics by day.
+  /// Returns the value of each day by days since 1970-01-01. The statistics must be by day.
   ///
-  /// - Parameter includesPartial: whether a day counts that is not over, or was cut.
+  /// - Parameter includesPartial: whether to include days that are not over or were cut.
   public func dailyValues(in zone: ZoneRules, includesPartial: Bool = false) -> [Int: Double] {
     var days: [Int: Double] = [:]
     for value in values where includesPartial || !value.isPartial {

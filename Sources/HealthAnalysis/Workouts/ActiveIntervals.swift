@@ -4,29 +4,33 @@ import HealthModel
 struct ActiveIntervals {
   typealias Reading = (start: Int64, end: Int64, value: Double)
 
-  /// In microseconds, ascending and apart from each other.
+  /// The intervals in microseconds, ascending and disjoint.
   let intervals: [Range<Int64>]
 
-  /// One time without a pause.
+  /// Creates a single interval without pauses.
   init(_ range: Range<Int64>) {
     intervals = [range]
   }
 
-  /// - Parameter sample: of the workout, in whose time events count.
+  /// Creates the active intervals of a workout.
+  ///
+  /// - Parameter sample: the workout's sample, which gives its start and end.
   init(_ workout: Workout, of sample: Sample) {
     self.init(workout.events, from: sample.start.microseconds, to: sample.end.microseconds)
   }
 
+  /// Creates the active intervals of a period.
+  ///
   /// - Parameters:
-  ///   - events: of any time, of which those without meaning for pauses are passed over.
-  ///   - start: in microseconds since 1970, as `end`.
+  ///   - events: events at any time; those unrelated to pauses are ignored.
+  ///   - start: in microseconds since 1970, as is `end`.
   init(_ events: [WorkoutEvent], from start: Int64, to end: Int64) {
     guard start < end else {
       intervals = []
       return
     }
     var intervals: [Range<Int64>] = []
-    // Whoever has stopped and pressed the button as well moves again after both.
+    // If a workout is paused both manually and by motion detection, it continues only after both have resumed.
     var (byHand, byMotion) = (false, false)
     var begin: Int64? = start
     for change in Self.changes(events) {
@@ -43,7 +47,7 @@ struct ActiveIntervals {
     self.intervals = intervals
   }
 
-  /// The gaps between the intervals. A pause at the start or at the end of the workout is none.
+  /// The pauses between the intervals. A pause at the start or the end of the workout does not count.
   var pauses: [Range<Int64>] {
     zip(intervals, intervals.dropFirst()).map { $0.upperBound..<$1.lowerBound }
   }
@@ -56,7 +60,7 @@ struct ActiveIntervals {
     var isByMotion: Bool
   }
 
-  /// In their order. A pause that says how long it was ends by itself.
+  /// Returns the pauses and resumptions in order. A pause with a duration ends by itself.
   private static func changes(_ events: [WorkoutEvent]) -> [Change] {
     var changes: [Change] = []
     for event in events {
@@ -77,7 +81,8 @@ struct ActiveIntervals {
     return changes.sorted { $0.time < $1.time }
   }
 
-  /// The values in active intervals and how long each lasts: until the next one, but no longer than 300 s after its own end.
+  /// Returns the values in active intervals with the time for which each holds: until the next value, but at most 300
+  /// s after its own end.
   ///
   /// - Parameter readings: in order of their starts.
   func stretches(of readings: [Reading]) -> [(value: Double, seconds: Double)] {

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// How far a route goes, how fast, and how much of it uphill.
+/// The distance, splits and ascent of a route.
 ///
 /// ```swift
 /// let route = [RoutePoint(time: 0, latitude: 52.50, longitude: 13.40), RoutePoint(time: 300, latitude: 52.51, longitude: 13.40)]
@@ -12,33 +12,35 @@ import HealthModel
 public struct RouteTrack: Hashable, Sendable {
   /// The mean radius of the earth in metres (IUGG, R1).
   private static let radius = 6_371_008.8
-  /// Points of which less is known are left out: metres.
+  /// The maximum horizontal accuracy in metres. Less accurate points are ignored.
   private static let worstAccuracy = 50.0
-  /// Less of a rise is noise: metres.
+  /// The minimum rise in metres. Smaller rises are treated as noise.
   private static let leastRise = 2.0
 
-  /// The most stretches that ``splits(every:)`` returns. Points of a hostile file may lie on opposite sides of the earth.
+  /// The maximum number of splits, because the points of a hostile file may lie on opposite sides of the earth.
   public static let mostSplits = 10_000
 
-  /// One point of it that is known well enough.
+  /// A sufficiently accurate point of the route.
   public struct Step: Hashable, Sendable {
-    /// In degrees.
+    /// The latitude in degrees.
     public var latitude: Double
     public var longitude: Double
-    /// In metres; `nil` where it is not known.
+    /// The elevation in metres, or `nil` if unknown.
     public var elevation: Double?
-    /// From the start, in metres.
+    /// The distance from the start in metres.
     public var distance: Double
-    /// Seconds since the route's start; `nil` where it is not known.
+    /// The seconds since the route's start, or `nil` if unknown.
     public var time: Double?
   }
 
-  /// In their order.
+  /// The points in order.
   public let steps: [Step]
   private let elevations: [Double]
 
-  /// - Parameter points: in their order; those whose horizontal accuracy is negative or above 50 m, and those that are no place on
-  ///   earth, are left out.
+  /// Creates a track.
+  ///
+  /// - Parameter points: in order. Points with a horizontal accuracy that is negative or above 50 m, or with invalid
+  ///   coordinates, are left out.
   public init(_ points: [RoutePoint]) {
     let known = points.filter { point in
       abs(point.latitude) <= 90 && abs(point.longitude) <= 180
@@ -58,10 +60,10 @@ public struct RouteTrack: Hashable, Sendable {
     elevations = known.compactMap(\.elevation).filter(\.isFinite)
   }
 
-  /// In metres.
+  /// The length of the route in metres.
   public var distance: Double { steps.last?.distance ?? 0 }
 
-  /// The great circle between two points in metres, by the haversine formula.
+  /// Returns the great-circle distance between two points in metres, by the haversine formula.
   public static func distance(from one: RoutePoint, to other: RoutePoint) -> Double {
     let radians = Double.pi / 180
     let latitude = (other.latitude - one.latitude) * radians
@@ -72,10 +74,11 @@ public struct RouteTrack: Hashable, Sendable {
     return 2 * radius * asin(min(1, sqrt(half)))
   }
 
-  /// The seconds that each whole stretch of a length took, the time at its end being between those of two points; without
-  /// the rest, and up to the first point that has no time. At most ``mostSplits``.
+  /// Returns the seconds for each complete split of the given length, at most ``mostSplits``. Times at split
+  /// boundaries are interpolated between points. The incomplete rest is left out, and counting stops at the first
+  /// point without a time.
   ///
-  /// - Parameter length: in metres; more than 0.
+  /// - Parameter length: in metres; greater than 0.
   public func splits(every length: Double) -> [Double] {
     guard length > 0, var last = steps.first?.time else { return [] }
     var splits: [Double] = []
@@ -95,7 +98,8 @@ public struct RouteTrack: Hashable, Sendable {
     return splits
   }
 
-  /// The metres that it goes up, after noise was taken out by a median of five points: rises of more than 2 m.
+  /// The total ascent in metres: the sum of rises of more than 2 m, after a median filter of five points removes
+  /// noise.
   public var ascent: Double? {
     guard elevations.count > 1 else { return nil }
     let smooth = elevations.indices.map { index in

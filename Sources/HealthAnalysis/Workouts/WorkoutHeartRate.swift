@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The heart rate of a workout, in beats a minute.
+/// The heart rate during a workout, in beats per minute.
 public struct WorkoutHeartRate: Hashable, Sendable {
   /// The mean over the active intervals, weighted by time.
   public var mean: Double
@@ -11,7 +11,7 @@ public struct WorkoutHeartRate: Hashable, Sendable {
     (self.mean, self.minimum, self.maximum) = (mean, minimum, maximum)
   }
 
-  /// The heart rate in the statistics of a workout or a leg; `nil` where they have none.
+  /// Creates the heart rate from the statistics of a workout or a leg, or returns `nil` if they have none.
   init?(_ statistics: [WorkoutStatistics]) {
     guard let own = statistics.first(where: { $0.type == WorkoutQuery.heartRate && $0.average != nil }),
       let unit = own.unit,
@@ -26,7 +26,7 @@ public struct WorkoutHeartRate: Hashable, Sendable {
     }
   }
 
-  /// The heart rate of readings; `nil` where none overlaps an active interval.
+  /// Creates the heart rate from readings, or returns `nil` if none overlaps an active interval.
   init?(_ readings: [ActiveIntervals.Reading], during active: ActiveIntervals) {
     let values = active.overlapping(readings).map(\.value)
     guard let minimum = values.min(), let maximum = values.max() else { return nil }

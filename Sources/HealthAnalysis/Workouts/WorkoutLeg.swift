@@ -1,32 +1,33 @@
 import HealthModel
 import HealthStore
 
-/// A leg of a workout: one activity of a triathlon, an interval session or a custom workout (`HKWorkoutActivity`).
+/// A leg of a workout: an activity of a triathlon, an interval session or a custom workout (`HKWorkoutActivity`).
 public struct WorkoutLeg: Hashable, Sendable {
   /// The activity of the leg; in a triathlon, inferred from the type of its distance.
   public var activity: WorkoutActivityType
   public var start: Timestamp
-  /// As the leg says it, else where the next one begins, or the workout ends.
+  /// The end of the leg or, if it has none, the start of the next leg or the end of the workout.
   public var end: Timestamp
-  /// Seconds without pauses; `nil` where what the leg says cannot be.
+  /// The duration in seconds without pauses, or `nil` if the stated one is impossible.
   public var duration: Double?
-  /// In metres; `nil` where nothing says it.
+  /// The distance in metres, or `nil` if unknown.
   public var distance: Double?
-  /// Active energy in kilocalories; `nil` where nothing says it.
+  /// The active energy in kilocalories, or `nil` if unknown.
   public var energy: Double?
-  /// `nil` where nothing says it.
+  /// The heart rate, or `nil` if unknown.
   public var heartRate: WorkoutHeartRate?
-  /// In watts; `nil` where nothing says it.
+  /// The power in watts, or `nil` if unknown.
   public var power: Double?
-  /// Seconds from its end to the start of the next one; `nil` after the last, and where they touch.
+  /// The seconds from its end to the start of the next leg, or `nil` for the last leg and for adjacent legs.
   public var rest: Double?
 
-  /// Nobody's session has more; each is looked at together with all events.
+  /// The maximum number of legs, more than any real workout has. Each leg is processed together with all events.
   private static let mostLegs = 200
   private static let several = WorkoutActivityType(exported: "HKWorkoutActivityTypeSwimBikeRun")
   private static let powers = ["HKQuantityTypeIdentifierCyclingPower", "HKQuantityTypeIdentifierRunningPower"]
 
-  /// As the workout says them, in order of their starts. Since iOS 16, any workout has one, which is all of it.
+  /// Returns the legs in order of their starts as the workout states them. Since iOS 16, every workout has at least
+  /// one leg, which may cover all of it.
   static func legs(of summary: WorkoutSummary) -> [WorkoutLeg] {
     let workout = summary.workout
     let activities = workout.activities.sorted { $0.start < $1.start }.prefix(mostLegs)
@@ -60,7 +61,8 @@ public struct WorkoutLeg: Hashable, Sendable {
     (Double(end.microseconds) - Double(start.microseconds)) / 1_000_000
   }
 
-  /// Apple's export does not say what a leg of a triathlon was, but how far it went in which way.
+  /// Returns the activity of a leg. Apple's export does not state the activity of a triathlon leg, so it is inferred
+  /// from the type of its distance.
   private static func kind(of activity: WorkoutActivity, in workout: Workout) -> WorkoutActivityType {
     guard workout.activityType == several else { return workout.activityType }
     for (distance, name) in [
@@ -74,9 +76,9 @@ public struct WorkoutLeg: Hashable, Sendable {
     return .transition
   }
 
-  /// With what samples say of the time of legs that do not say it themselves.
+  /// Returns the legs with missing values filled in from samples.
   ///
-  /// - Parameter rates: heart rates of the workout, in order of their starts.
+  /// - Parameter rates: the heart rates of the workout, in order of their starts.
   static func filled(
     _ legs: [WorkoutLeg], of summary: WorkoutSummary, _ rates: [ActiveIntervals.Reading], _ reader: NumberReader,
     _ facts: KeptFacts
@@ -102,11 +104,11 @@ public struct WorkoutLeg: Hashable, Sendable {
 }
 
 extension WorkoutActivityType {
-  /// What lies between two legs of a triathlon.
+  /// The activity between two legs of a triathlon.
   static let transition = WorkoutActivityType(exported: "HKWorkoutActivityTypeTransition")
 }
 
 extension [Double] {
-  /// `nil` of none.
+  /// The sum, or `nil` for an empty array.
   var total: Double? { isEmpty ? nil : reduce(0, +) }
 }

@@ -1,26 +1,26 @@
 import HealthModel
 import HealthStore
 
-/// What one type says of a workout, beside its distance, its energy and its heart rate.
+/// The values of a quantity type during a workout, apart from distance, energy and heart rate.
 public struct WorkoutMeasure: Hashable, Sendable {
   /// The quantity type.
   public var type: SampleType
-  /// Of all four numbers; empty where nothing says it.
+  /// The unit of all four values, empty if unknown.
   public var unit: String
-  /// Of a cumulative type.
+  /// The sum of a cumulative type.
   public var sum: Double?
-  /// Of a discrete type, like the other two.
+  /// The mean of a discrete type.
   public var mean: Double?
   public var minimum: Double?
   public var maximum: Double?
 
-  /// What is looked for in samples where the workout has no statistics of it.
+  /// The types for which samples are read if the workout has no statistics.
   static let usual = [
     "RunningPower", "CyclingPower", "CyclingCadence", "RunningSpeed", "CyclingSpeed", "RunningStrideLength",
     "RunningVerticalOscillation", "RunningGroundContactTime", "SwimmingStrokeCount", "FlightsClimbed", "StepCount",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
 
-  /// In order of their names.
+  /// Returns the measures in order of their names.
   static func measures(
     of summary: WorkoutSummary, during active: ActiveIntervals, _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> [WorkoutMeasure] {
@@ -31,7 +31,7 @@ public struct WorkoutMeasure: Hashable, Sendable {
         maximum: one.maximum)
       if measure.isPlausible { measures[one.type] = measure }
     }
-    // Whoever sent the workout may have said anything.
+    // A sender may have stated any times.
     let (start, end) = (summary.sample.start, summary.sample.end)
     let isKnown = CalendarBuckets.years.contains(start) && CalendarBuckets.years.contains(end)
     for type in usual where measures[type] == nil && isKnown {
@@ -44,7 +44,7 @@ public struct WorkoutMeasure: Hashable, Sendable {
     type == WorkoutQuery.heartRate || type == WorkoutSums.activeEnergy || type.rawValue.contains("Distance")
   }
 
-  /// Whoever sent the workout may have said anything.
+  /// Whether the values are in a plausible range, because a sender may have stated anything.
   private var isPlausible: Bool {
     let numbers = [sum, mean, minimum, maximum].compactMap(\.self)
     return !numbers.isEmpty && numbers.allSatisfy { abs($0) < 1e12 }
@@ -74,20 +74,20 @@ public struct WorkoutMeasure: Hashable, Sendable {
   }
 }
 
-/// How hard a workout was, from 1 to 10.
+/// The effort of a workout, from 1 to 10.
 public struct WorkoutEffort: Hashable, Sendable {
   public var score: Double
-  /// Whether a watch has estimated it, and nobody said it.
+  /// Whether the score is a watch's estimate rather than the person's rating.
   public var isEstimated: Bool
 
-  /// What a person says, and what a watch estimates.
+  /// The types of a person's rating and of a watch's estimate.
   static let types = ["WorkoutEffortScore", "EstimatedWorkoutEffortScore"].map {
     SampleType("HKQuantityTypeIdentifier" + $0)
   }
 
-  /// The one that a person said comes first.
+  /// Returns the effort. A person's rating takes precedence over an estimate.
   ///
-  /// - Parameter range: of the workout, in microseconds since 1970.
+  /// - Parameter range: the time of the workout, in microseconds since 1970.
   static func effort(
     during range: Range<Int64>, _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> WorkoutEffort? {

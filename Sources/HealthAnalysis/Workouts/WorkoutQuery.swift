@@ -1,34 +1,35 @@
 import HealthModel
 import HealthStore
 
-/// A workout and what is said of it at a glance.
+/// A workout and its main values.
 public struct WorkoutSummary: Hashable, Sendable {
-  /// Its payload is a workout.
+  /// The sample, whose payload is a workout.
   public var sample: Sample
   public var workout: Workout
   /// The duration without pauses, in seconds: as the workout states it, else the sum of its active intervals; `nil` where the
   /// stated one is implausible: negative, not a number, or longer than the workout.
   public var duration: Double?
-  /// In metres; `nil` where nothing says it.
+  /// The distance in metres, or `nil` if unknown.
   public var distance: Double?
-  /// Active energy in kilocalories; `nil` where nothing says it.
+  /// The active energy in kilocalories, or `nil` if unknown.
   public var energy: Double?
-  /// Whether ``distance`` was added up from samples, as the workout itself does not say it.
+  /// Whether ``distance`` was summed from samples because the workout does not state it.
   public var hasMergedDistance = false
-  /// The same of ``energy``.
+  /// Whether ``energy`` was summed from samples because the workout does not state it.
   public var hasMergedEnergy = false
-  /// Whether another one, whose source ranks higher, is the same: it is listed, and not added to sums.
+  /// Whether the workout counts in sums. It does not if it duplicates a workout of a higher-ranked source; it is
+  /// still listed.
   public var isCounted = true
 
-  /// Seconds from its start to its end, pauses included.
+  /// The seconds from its start to its end, including pauses.
   public var elapsed: Double { Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000 }
 
   /// The tolerance for a stated duration longer than the workout, in seconds and as a share: clocks are rounded.
   private static let slack = (seconds: 60.0, share: 0.05)
-  /// In seconds, of a workout that has no end.
+  /// The maximum duration in seconds of a workout without an end.
   private static let longest = 7 * 86_400.0
 
-  /// What it says itself; `nil` for a sample that is no workout.
+  /// Creates the summary from the workout's own statements, or returns `nil` for a sample that is not a workout.
   public init?(_ sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     (self.sample, self.workout) = (sample, workout)
@@ -37,7 +38,7 @@ public struct WorkoutSummary: Hashable, Sendable {
     energy = Self.energy(workout.statistics) ?? Self.total("totalEnergyBurned", workout, in: "kcal")
     if distance == nil || energy == nil {
       let legs = WorkoutLeg.legs(of: self)
-      // A part of the legs is no total: samples of the whole time say more.
+      // The sum of only some legs is not a total; samples of the whole time are better.
       let moving = legs.filter { $0.activity != .transition }
       distance = distance ?? (moving.allSatisfy { $0.distance != nil } ? moving.compactMap(\.distance).total : nil)
       energy = energy ?? (legs.allSatisfy { $0.energy != nil } ? legs.compactMap(\.energy).total : nil)
@@ -47,15 +48,15 @@ public struct WorkoutSummary: Hashable, Sendable {
     if let said = duration, !(0...most).contains(said) { duration = nil }
   }
 
-  /// In metres.
+  /// Returns the distance in metres.
   static func distance(_ statistics: [WorkoutStatistics], by activity: WorkoutActivityType) -> Double? {
     let distances = statistics.filter { $0.type.rawValue.contains("Distance") }
-    // A watch counts steps on a ride as well: the way is that of the activity.
+    // A watch also counts steps during a bicycle ride, so use the distance type of the activity.
     let own = WorkoutSums.distance(of: activity).map { type in distances.filter { $0.type == type } } ?? []
     return sum(own.isEmpty ? distances : own, in: "m")
   }
 
-  /// Active energy in kilocalories.
+  /// Returns the active energy in kilocalories.
   static func energy(_ statistics: [WorkoutStatistics]) -> Double? {
     sum(statistics.filter { $0.type == WorkoutSums.activeEnergy }, in: "kcal")
   }
@@ -72,36 +73,36 @@ public struct WorkoutSummary: Hashable, Sendable {
     workout.totals[name].flatMap { UnitConversion.convert($0.value, from: $0.unit, to: unit) }.flatMap(plausible)
   }
 
-  /// Whoever sent the workout may have said anything.
+  /// Returns the number if it is in a plausible range, because a sender may have stated anything.
   private static func plausible(_ number: Double) -> Double? { (0..<1e12).contains(number) ? number : nil }
 }
 
-/// What the samples that were recorded during a workout say of it.
+/// The details of a workout, including values from samples recorded during it.
 public struct WorkoutDetails: Hashable, Sendable {
   public var summary: WorkoutSummary
-  /// What the workout says itself, else what the samples of its time do; `nil` where nothing says it.
+  /// The heart rate that the workout states, or that of the samples during it; `nil` if unknown.
   public var heartRate: WorkoutHeartRate?
-  /// Seconds by zone, pauses left out; empty where there are no zones, or no samples.
+  /// The seconds in each heart rate zone without pauses, empty if there are no zones or no samples.
   public var zones: [Double]
-  /// `nil` where there is none.
+  /// The track, or `nil` if there is no route.
   public var track: RouteTrack?
-  /// Of its route, in metres; `nil` where there is none.
+  /// The length of the route in metres, or `nil` if there is no route.
   public var routeDistance: Double?
-  /// In metres; `nil` where no route tells elevations.
+  /// The ascent in metres, or `nil` if no route has elevations.
   public var ascent: Double?
-  /// The seconds that each whole kilometre of its route took.
+  /// The seconds for each whole kilometre of the route.
   public var splits: [Double]
-  /// In order of their starts; empty where the workout has one leg, which is all of it, or says nothing of legs.
+  /// The legs in order of their starts, empty if the workout has fewer than two.
   public var legs: [WorkoutLeg]
-  /// What else was measured meanwhile: power, cadence, running form, strokes.
+  /// The other measurements during the workout: power, cadence, running form, strokes.
   public var measures: [WorkoutMeasure]
-  /// How hard it was, from 1 to 10; `nil` where nothing says it.
+  /// The effort from 1 to 10, or `nil` if unknown.
   public var effort: WorkoutEffort?
-  /// Where it was paused, in microseconds since 1970.
+  /// The pauses, in microseconds since 1970.
   public var pauses: [Range<Int64>]
 }
 
-/// A question about workouts.
+/// A query for workouts.
 ///
 /// ```swift
 /// func running(in store: HealthStore) async throws {
@@ -111,30 +112,34 @@ public struct WorkoutDetails: Hashable, Sendable {
 /// }
 /// ```
 public struct WorkoutQuery: Sendable {
-  /// When they start; `nil` for all.
+  /// The range of starts, or `nil` for all.
   public var range: Range<Timestamp>?
-  /// The names of their sources; `nil` for all.
+  /// The names of sources, or `nil` for all.
   public var sources: Set<String>?
-  /// Whether samples are read where a workout itself does not say how far it went, or what it took.
+  /// Whether samples are read for workouts that do not state their distance or energy.
   public var readsSamples = true
 
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   private static let pageSize = 500
-  /// Of the shorter of two, and of the longer where they are of one source: what overlaps so much and is the same activity is
-  /// the same workout.
+  /// The minimum overlap of duplicates with the same activity, as a share of the shorter workout, or of the longer
+  /// one if both are from the same source.
   private static let sameShare = 0.8
 
-  /// All workouts.
+  /// Creates a query for all workouts.
   public init() {}
 
-  /// In order of their starts. Throws ``StoreError``.
+  /// Returns the workouts in order of their starts.
+  ///
+  /// - Throws: ``StoreError``.
   public func run(on store: HealthStore) async throws -> [WorkoutSummary] { try await run(on: Rollups(of: store)) }
 
-  /// The same where several questions follow each other. Throws ``StoreError``.
+  /// Returns the workouts in order of their starts, reusing rollups across queries.
+  ///
+  /// - Throws: ``StoreError``.
   public func run(on rollups: Rollups) async throws -> [WorkoutSummary] {
     let store = rollups.store
     var workouts: [WorkoutSummary] = []
-    // Of samples: one whose payload nobody knows is no workout.
+    // Workouts with an unknown payload are not listed.
     var offset = 0
     while true {
       let page = try await store.samples.page(
@@ -152,17 +157,21 @@ public struct WorkoutQuery: Sendable {
     }
   }
 
-  /// The same workout, with what samples say where it says nothing itself. Throws ``StoreError``.
+  /// Returns the workout with missing values filled in from samples.
+  ///
+  /// - Throws: ``StoreError``.
   public static func filled(_ workout: WorkoutSummary, in store: HealthStore) async throws(StoreError) -> WorkoutSummary
   {
     let facts = try await Rollups(of: store).facts(about: WorkoutSums.types)
     return try await store.samples.numbers { try WorkoutSummary.filled([workout], $0, facts).first } ?? workout
   }
 
+  /// Returns the workouts with duplicates marked as not counted.
+  ///
   /// - Parameter workouts: in order of their starts.
   static func marked(_ workouts: [WorkoutSummary], _ ranking: SourceRanking) -> [WorkoutSummary] {
     var workouts = workouts
-    // Those that may reach into the ones that follow.
+    // The workouts that may overlap the following ones.
     var open: [Int] = []
     for index in workouts.indices {
       open.removeAll { workouts[$0].sample.end <= workouts[index].sample.start }
@@ -182,13 +191,16 @@ public struct WorkoutQuery: Sendable {
     guard one.workout.activityType == other.workout.activityType else { return false }
     let start = max(one.sample.start.microseconds, other.sample.start.microseconds)
     let end = min(one.sample.end.microseconds, other.sample.end.microseconds)
-    // Some apps save a workout twice, and others its parts beside the whole.
+    // Some apps save a workout twice, and others save parts in addition to the whole.
     let isOneSource = one.sample.source == other.sample.source
     let length = isOneSource ? max(one.elapsed, other.elapsed) : min(one.elapsed, other.elapsed)
     return length > 0 && Double(end &- start) / 1_000_000 >= sameShare * length
   }
 
-  /// - Parameter zones: `nil` for none.
+  /// Returns the details of a workout.
+  ///
+  /// - Parameter zones: the heart rate zones, or `nil` for none.
+  /// - Throws: ``StoreError``.
   public static func details(
     of summary: WorkoutSummary, zones: HeartRateZones?, in store: HealthStore
   ) async throws(StoreError) -> WorkoutDetails {
@@ -226,9 +238,10 @@ public struct WorkoutQuery: Sendable {
       splits: track.splits(every: 1000), legs: legs, measures: measures, effort: effort, pauses: active.pauses)
   }
 
-  /// Of all parts of its route, in their order; times are since the start of the first.
+  /// Returns the points of all parts of the workout's route in order. Times are relative to the start of the first
+  /// part.
   private static func points(of workout: Sample, in store: HealthStore) async throws(StoreError) -> [RoutePoint] {
-    // A watch begins its route a little before or after the workout.
+    // A route may begin a little before or after its workout.
     let day: Int64 = 86_400_000_000
     let (start, isTooEarly) = workout.start.microseconds.subtractingReportingOverflow(day)
     let (end, isTooLate) = max(workout.start, workout.end).microseconds.addingReportingOverflow(day)

@@ -1,19 +1,19 @@
 import HealthModel
 import HealthStore
 
-/// Sums of a cumulative type over the times of workouts, each with the workout's own source before all others.
+/// Sums of a cumulative type over the times of workouts. The workout's own source ranks before all others.
 struct WorkoutSums {
-  /// A time of which the sum is wanted.
+  /// A period for which a sum is requested.
   struct Question {
-    /// In microseconds.
+    /// The period in microseconds.
     var time: Range<Int64>
-    /// Of the workout.
+    /// The source of the workout.
     var source: Source
   }
 
   static let activeEnergy = SampleType("HKQuantityTypeIdentifierActiveEnergyBurned")
 
-  /// The type that tells how far somebody came by an activity; `nil` of one by which nobody gets anywhere.
+  /// Returns the distance type of an activity, or `nil` if the activity covers no distance.
   static func distance(of activity: WorkoutActivityType) -> SampleType? {
     guard let name = distances[activity.exported.replacing("HKWorkoutActivityType", with: "")] else { return nil }
     return distance(named: name)
@@ -32,21 +32,21 @@ struct WorkoutSums {
     "SkatingSports": "SkatingSports",
   ]
 
-  /// The types of which sums are wanted.
+  /// The types for which sums are requested.
   static let types = [activeEnergy] + Set(distances.values).sorted().map(distance(named:))
 
-  /// In one walk along the samples, however many workouts there are.
+  /// Returns the sums in a single pass over the samples, regardless of the number of workouts.
   ///
   /// - Parameters:
-  ///   - unit: of the sums.
+  ///   - unit: the unit of the sums.
   ///   - questions: in order of their starts.
-  /// - Returns: a sum for each; `nil` where no sample touches it.
+  /// - Returns: a sum for each question, or `nil` if no sample overlaps its period.
   static func sums(
     of type: SampleType, in unit: String, over questions: [Question], _ reader: NumberReader, _ facts: KeptFacts
   ) throws -> [Double?] {
     var sums: [Double?] = Array(repeating: nil, count: questions.count)
     guard let first = questions.first else { return sums }
-    // Up to each of them, when the last one ends.
+    // For each index, the latest end of the questions up to it.
     var ends: [Int64] = []
     for question in questions { ends.append(max(ends.last ?? .min, question.time.upperBound)) }
     let starts = questions.map(\.time.lowerBound)
@@ -79,7 +79,7 @@ struct WorkoutSums {
     return sums
   }
 
-  /// A rank where the own source comes before all others.
+  /// Returns the rank after moving the workout's own source to the front.
   private static func rank(_ rank: Int, own: Int?) -> Int {
     guard let own, rank <= own else { return rank }
     return rank == own ? 0 : rank + 1
@@ -87,7 +87,7 @@ struct WorkoutSums {
 }
 
 extension WorkoutSummary {
-  /// What samples say of workouts whose statistics and totals say nothing, filled in.
+  /// Returns the workouts with missing distances and energies filled in from samples.
   ///
   /// - Parameter workouts: in order of their starts.
   static func filled(
@@ -98,7 +98,7 @@ extension WorkoutSummary {
       _ indices: [Int], _ type: SampleType, _ unit: String, _ path: WritableKeyPath<WorkoutSummary, Double?>,
       _ mark: WritableKeyPath<WorkoutSummary, Bool>
     ) throws {
-      // What lies in a pause is not of the workout.
+      // Samples during pauses do not belong to the workout.
       let parts = indices.flatMap { index in
         let workout = workouts[index]
         return ActiveIntervals(workout.workout, of: workout.sample).intervals.map { time in
@@ -114,7 +114,7 @@ extension WorkoutSummary {
     }
     let open = workouts.indices.filter { index in
       let sample = workouts[index].sample
-      // Whoever sent the workout may have said anything.
+      // A sender may have stated any times.
       return sample.start < sample.end && CalendarBuckets.years.contains(sample.start)
         && CalendarBuckets.years.contains(sample.end)
     }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `ActivitySummary`. It is read by ``ActivitySummaryHandler``, because its values change from export to export.
+/// Writes `ActivitySummary`. ``ActivitySummaryHandler`` reads it, because its values change from export to export.
 extension ActivitySummary: AppleWritable {
   static var section: AppleExportWriter.Section { .activitySummaries }
 

@@ -1,17 +1,18 @@
 import HealthModel
 
-/// How Apple's export has the samples of one kind of payload. What does not adopt this is left out of what is written.
+/// A payload that Apple's export has an element for. Samples with other payloads are left out when an export is
+/// written.
 protocol AppleWritable: SamplePayload {
-  /// Where its elements belong in the file.
+  /// The section of the file that its elements belong to.
   static var section: AppleExportWriter.Section { get }
 
-  /// Whether Apple's export keeps a part of it in a file beside the XML.
+  /// Whether Apple's export keeps a part of the payload in a file beside the XML.
   var hasPartInFile: Bool { get }
 
   /// Writes the element of `sample`, whose payload this is.
   ///
   /// - Parameter related: the members of a correlation, the routes of a workout.
-  /// - Returns: false, and nothing written, where Apple's export has no element for it.
+  /// - Returns: false, with nothing written, if Apple's export has no element for the sample.
   func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool
 }
 
@@ -19,24 +20,25 @@ extension AppleWritable {
   var hasPartInFile: Bool { false }
 }
 
-/// A kind of payload with an element of its own below `HealthData`, which is read as a tree when it is whole.
+/// A payload with an element of its own below `HealthData`, which is read as a complete tree.
 ///
-/// Reader, writer and survey ask this; a kind that adopts it, in a file of this folder, is named nowhere else.
+/// The reader, the writer and the survey find all conforming types in ``AppleElements``; a new type needs only a file
+/// in this folder.
 protocol AppleElement: AppleWritable {
   static var elementName: String { get }
 
-  /// Of an element that has no `type`.
+  /// The sample type of an element without a `type` attribute.
   static var typeWithoutName: SampleType { get }
 
-  /// The attribute that says when it began, where that is not `startDate`.
+  /// The attribute with the start date, if that is not `startDate`.
   static var startAttribute: StaticString? { get }
 
   /// Whether the format requires `sourceName`.
   static var hasSource: Bool { get }
 
-  /// Makes the payload of an element. What it has no place for becomes metadata.
+  /// Reads the payload of an element. Everything that it has no place for becomes metadata.
   ///
-  /// - Parameter draft: what elements have in common has been read; the attributes are those that it did not take.
+  /// - Parameter draft: the sample with the common attributes already read. Its attributes are those that are left.
   static func read(_ element: RawElement, into draft: inout Draft, _ context: inout ReadingContext)
 }
 
@@ -46,15 +48,15 @@ extension AppleElement {
   static var hasSource: Bool { true }
 }
 
-/// All that adopt ``AppleElement``.
+/// A list of all types that conform to ``AppleElement``.
 enum AppleElements {
   static let all: [any AppleElement.Type] = Payload.contentTypes.compactMap { $0 as? any AppleElement.Type }
 
-  /// In the order in which an element is searched for them.
+  /// The attributes that may hold a start date, in the order in which they are tried.
   static let startAttributes: [StaticString] = all.compactMap { $0.startAttribute }
 
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.elementName, $0) })
 
-  /// `nil` for an element that no kind has.
+  /// Returns the type with this element name, or `nil` if there is none.
   static func named(_ name: String) -> (any AppleElement.Type)? { byName[name] }
 }

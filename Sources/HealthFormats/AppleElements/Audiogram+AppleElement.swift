@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `Audiogram` with its `SensitivityPoint` elements.
+/// Reads and writes `Audiogram` with its `SensitivityPoint` elements.
 extension Audiogram: AppleElement {
   static var elementName: String { "Audiogram" }
   static var typeWithoutName: SampleType { SampleType("HKDataTypeIdentifierAudiogram") }

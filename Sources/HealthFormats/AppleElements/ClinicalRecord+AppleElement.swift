@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// `ClinicalRecord`, whose resource is a file.
+/// Reads and writes `ClinicalRecord`, whose FHIR resource is in a file.
 extension ClinicalRecord: AppleElement {
   static var elementName: String { "ClinicalRecord" }
   static var typeWithoutName: SampleType { SampleType("HKClinicalTypeIdentifier") }
@@ -29,7 +29,7 @@ extension ClinicalRecord: AppleElement {
     draft.sample.payload = .clinicalRecord(record)
   }
 
-  /// The FHIR resource that a clinical record names; `nil`, and remarked, where it is not to be had.
+  /// Returns the FHIR resource of a clinical record. Returns `nil`, and adds a remark, if it cannot be read.
   private static func resource(_ path: String, _ context: inout ReadingContext) -> JSONValue? {
     guard let member = context.sideFiles.member(path) else {
       context.remark("ClinicalRecord whose file is missing")
@@ -69,23 +69,27 @@ extension ClinicalRecord: AppleElement {
   }
 }
 
-/// The FHIR resource of a clinical record, out of its file and into it.
+/// A namespace for reading and writing the file of a clinical record's FHIR resource.
 package enum ClinicalResource {
   static let maximumBytes: Int64 = 4 << 20
-  /// Far deeper than any resource, and little enough for decoders, which stop at 512.
+  /// The limits of a resource. The depth is far beyond any resource, and below the limit of JSON decoders, which is
+  /// 512.
   private static let budget = JSONBudget(bytes: Int(maximumBytes), weight: JSONBudget.payload.weight, depth: 100)
 
-  /// What a file has to say to be read as `resource`.
+  /// Returns the content of a file that is read as `resource`.
   package static func file(_ resource: JSONValue) throws -> [UInt8] {
     if case .string(let text) = resource {
-      // Mostly what was no JSON.
+      // Most texts are files that were not JSON.
       let plain = Array(text.utf8)
       if read(plain).resource == resource { return plain }
     }
     return Array(try CanonicalJSON.encode(resource).utf8)
   }
 
-  /// - Returns: the resource, and whether it is JSON; what is not, or holds more than a payload may, is kept as text.
+  /// Reads the content of a file.
+  ///
+  /// - Returns: the resource, and whether it is JSON. Content that is not JSON, or is too large for a payload, is
+  ///   kept as text.
   static func read(_ bytes: [UInt8]) -> (resource: JSONValue, isJSON: Bool) {
     if bytes.withUnsafeBytes({ budget.verdict(on: $0) }) == .fits,
       let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes))

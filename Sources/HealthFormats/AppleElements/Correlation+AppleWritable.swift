@@ -1,6 +1,7 @@
 import HealthModel
 
-/// `Correlation` with its records. It is read by ``CorrelationHandler``, because its records have identities of their own.
+/// Writes `Correlation` with its records. ``CorrelationHandler`` reads it, because its records have identities of
+/// their own.
 extension Correlation: AppleWritable {
   static var section: AppleExportWriter.Section { .correlations }
 

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// `VisionPrescription` with its eyes and attachments; attachments are files.
+/// Reads and writes `VisionPrescription` with its eyes and attachments. Attachments are files.
 extension VisionPrescription: AppleElement {
   static var elementName: String { "VisionPrescription" }
   static var typeWithoutName: SampleType { SampleType("HKVisionPrescriptionTypeIdentifier") }
@@ -9,9 +9,10 @@ extension VisionPrescription: AppleElement {
   static var hasSource: Bool { false }
   var hasPartInFile: Bool { attachments.contains { $0.content != nil } }
 
-  /// In bytes.
+  /// The maximum size of an attachment, in bytes.
   private static let maximumAttachment: Int64 = 8 << 20
-  /// Of one sample, in bytes; in Base64 four thirds of them, which is what a payload may have.
+  /// The maximum size of all attachments of a sample, in bytes. Base64 makes them a third larger, which is the limit
+  /// of a payload.
   private static let maximumAttachments: Int64 = 16 << 20
 
   // MARK: Reading
@@ -57,9 +58,9 @@ extension VisionPrescription: AppleElement {
     return eye
   }
 
-  /// An attachment with its file, where one bears its identifier as a name.
+  /// Reads an attachment, and its file if exactly one file has the identifier in its name.
   ///
-  /// - Parameter room: in bytes, less what the file takes.
+  /// - Parameter room: the number of bytes that the sample may still use; reduced by the size of the file.
   private static func attachment(
     _ identifier: String?, room: inout Int64, _ context: inout ReadingContext
   ) -> PrescriptionAttachment {
@@ -84,7 +85,7 @@ extension VisionPrescription: AppleElement {
     var kept = KeptMetadata(sample.metadata, writer.text)
     writer.output.start(Self.elementName)
     writer.output.attribute("type", sample.type.rawValue)
-    // What has a date of issue that is not the start has both.
+    // A prescription whose date of issue is not the start has both attributes.
     let issued = kept.take(attribute: "dateIssued")
     writer.output.attribute("dateIssued", issued ?? writer.text.date(sample.start))
     writer.output.attribute(

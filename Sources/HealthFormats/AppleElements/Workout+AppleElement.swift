@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `Workout` with its events, statistics and activities. Its routes are samples of their own.
+/// Reads and writes `Workout` with its events, statistics and activities. Its routes are separate samples.
 extension Workout: AppleElement {
   static var section: AppleExportWriter.Section { .workouts }
   static var elementName: String { "Workout" }
@@ -38,7 +38,7 @@ extension Workout: AppleElement {
         }
       case "WorkoutActivity":
         if let activity = activity(child, in: &draft.metadata, &context) { workout.activities.append(activity) }
-      // A sample of its own.
+      // The route is a separate sample.
       case "WorkoutRoute" where child.route != nil: continue
       default: draft.metadata.keep(child, of: elementName, &context)
       }

@@ -2,12 +2,14 @@ import Cryptography
 import Foundation
 
 extension AppleHealthExport {
-  /// A digest of every byte that reading the export depends on: two exports with equal digests give the same samples.
+  /// Returns a SHA-256 digest of every byte that reading the export depends on. Exports with equal digests give the
+  /// same samples.
   ///
-  /// SHA-256 of the zip file and, where it holds several exports, of where this one is in it; of an XML file or a folder, of the XML and, by name, what lies beside it. The version of
-  /// this reader goes into it, so that a newer one that understands more reads an old file again. Blocks.
+  /// Covers the whole zip file and, if the zip file holds several exports, the location of this one in it. For an XML
+  /// file or a folder, covers the XML and the names, sizes and contents of the files beside it. Includes the version
+  /// of this reader, so that a newer reader that understands more reads an old file again. Blocks.
   ///
-  /// - Parameter isCancelled: asked now and then.
+  /// - Parameter isCancelled: asked now and then; if it returns true, the method throws `CancellationError`.
   public func digest(isCancelled: () -> Bool) throws -> Data {
     var hasher = SHA256()
     hasher.update(data: Data("hpeer reader \(Self.readerVersion)\u{1F}".utf8))
@@ -27,7 +29,7 @@ extension AppleHealthExport {
     return Data(hasher.finalize())
   }
 
-  /// To be raised when the same file gives more samples than before.
+  /// The version of this reader. Raise it when the same file gives more samples than before.
   private static let readerVersion = 1
 
   private static func add(_ source: any ByteSource, to hasher: inout SHA256, _ isCancelled: () -> Bool) throws {

@@ -3,7 +3,7 @@ import HealthModel
 
 /// An Apple Health export: the zip file that the Health app shares, the XML file in it, or the unpacked folder.
 ///
-/// What a file is, is told by its content: names are localised, and people rename and unpack.
+/// Files are recognised by their content, because names are localised, and people rename and unpack files.
 ///
 ///     let export = try AppleHealthExport(path: "export.zip")
 ///     let survey = try export.survey()
@@ -12,31 +12,32 @@ public struct AppleHealthExport: Sendable {
   enum Origin: Sendable {
     case file(path: String)
     case zip(path: String, index: UInt64)
-    /// In a zip file without a table of contents that is of use.
+    /// An entry of a zip file without a usable table of contents.
     case salvaged(path: String, entry: ZipSalvage.Entry, isCutOff: Bool)
     case memory([UInt8])
   }
 
   let origin: Origin
-  /// What was noticed when the XML was looked for.
+  /// Remarks from the search for the XML, for the import report.
   let remarks: [String]
   /// The size of the XML, uncompressed.
   public let totalBytes: Int64
-  /// Where the XML was found: a path, and for a zip file the name in it.
+  /// The location of the XML: a path and, in a zip file, the name of the entry.
   public let location: String
-  /// Whether the zip file or folder holds others too; see ``all(at:)``.
+  /// Whether the zip file or folder holds further exports; see ``all(at:)``.
   let isOneOfSeveral: Bool
 
-  /// What progress grows to: the XML is read twice, once by ``survey(progress:)`` and once by
+  /// The total that progress counts up to. The XML is read twice, once by ``survey(progress:)`` and once by
   /// ``read(_:identityNames:batchSize:progress:deliver:)``.
   public var workBytes: Int64 { 2 * totalBytes }
 
-  /// Recognises the export at `path`; of several in one zip file or folder, the one with the largest XML.
+  /// Opens the export at `path`. If a zip file or folder holds several, opens the one with the largest XML.
   public init(path: String) throws(ImportError) {
     self = try ExportLocator.locate(path)[0]
   }
 
-  /// All exports in the zip file or folder at `path`, at least one: people keep an earlier one beside a later one.
+  /// Returns all exports in the zip file or folder at `path`, at least one. People keep older exports next to newer
+  /// ones.
   public static func all(at path: String) throws(ImportError) -> [AppleHealthExport] {
     try ExportLocator.locate(path)
   }
@@ -51,8 +52,8 @@ public struct AppleHealthExport: Sendable {
     self.isOneOfSeveral = isOneOfSeveral
   }
 
-  /// Looks over the whole export, in constant memory: counts it, checks its checksum, and finds the records that agree
-  /// in all that identities are made of. Blocks: call it on a thread of your own.
+  /// Scans the whole export in constant memory: counts its elements, verifies its checksum, and finds the records
+  /// whose identity keys are not unique. Blocks: call it on a thread of your own.
   ///
   /// - Parameter progress: called now and then with a number that grows to ``totalBytes``; may throw to stop.
   /// - Throws: ``ImportError``, or what the closure throws.
@@ -69,20 +70,21 @@ public struct AppleHealthExport: Sendable {
 
   /// Reads the export in constant memory, on threads of its own. Blocks: call it on a thread of your own.
   ///
-  /// Records that agree in all that identities are made of are ranked by their values and come last, so that the order
-  /// in the file does not matter.
+  /// Records with equal identity keys are ranked by their values and delivered last, so that their order in the file
+  /// does not matter.
   ///
   /// - Parameters:
-  ///   - survey: what ``survey(progress:)`` found.
-  ///   - identityNames: by the name of a source in the file, the name that identities are made with, for a source that
-  ///     bore another name in earlier exports. Samples keep the name that is in the file.
-  ///   - batchSize: the most samples in one batch, unless a single group of equals is larger.
+  ///   - survey: the result of ``survey(progress:)``.
+  ///   - identityNames: the source name to use in identities, by source name in the file, for sources that had
+  ///     another name in earlier exports. Samples keep the name in the file.
+  ///   - batchSize: the maximum number of samples in a batch, unless a single group of records with equal keys is
+  ///     larger.
   ///   - progress: called now and then with a number that grows from ``totalBytes`` to ``workBytes``; may throw to
   ///     stop.
-  ///   - deliver: takes the samples, while the next are being read; may block, which holds the reading up, and may
+  ///   - deliver: receives the samples while the next ones are being read. May block, which pauses reading, and may
   ///     throw to stop.
-  /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole
-  ///   has been delivered.
+  /// - Returns: a report of the import. ``ImportReport/isComplete`` is false for a file that ends early; everything
+  ///   before its end that was whole has been delivered.
   /// - Throws: ``ImportError``, or what the closures throw.
   public func read(
     _ survey: ExportSurvey, identityNames: [String: String] = [:], batchSize: Int = 10_000,
@@ -130,7 +132,7 @@ public struct AppleHealthExport: Sendable {
     }
   }
 
-  /// The files that lie beside the XML. Opens what they lie in, for one thread.
+  /// Opens the folder or archive of the files beside the XML, for use by one thread.
   func folder() throws(ImportError) -> any ExportFolder {
     switch origin {
     case .memory: EmptyFolder()
@@ -140,7 +142,7 @@ public struct AppleHealthExport: Sendable {
     }
   }
 
-  /// Whether the zip file ends in the middle, be the XML in it whole or not.
+  /// Whether the zip file is truncated, even if the XML in it is whole.
   private var isCutOff: Bool {
     if case .salvaged(_, _, let isCutOff) = origin { isCutOff } else { false }
   }

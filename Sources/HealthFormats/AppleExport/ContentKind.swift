@@ -1,8 +1,8 @@
-/// What the first bytes of a file say that it is.
+/// The kind of a file, recognised by its first bytes.
 enum ContentKind: Equatable {
   case healthData
   case zip
-  /// Something else, in words that follow "but".
+  /// Another kind of file, described in words that follow "but".
   case other(String)
 
   init(_ head: [UInt8]) {
@@ -17,7 +17,7 @@ enum ContentKind: Equatable {
     }
   }
 
-  /// `export_cda.xml`: a part of the export's data once more, as an HL7 Clinical Document.
+  /// The kind of `export_cda.xml`, an HL7 Clinical Document that repeats a part of the export's data.
   static let clinicalDocument = ContentKind.other("the clinical document that lies beside the export's XML file")
 
   private static let signatures: [(bytes: [UInt8], name: String)] = [

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Finds the XML of the exports at a path.
+/// A search for the XML of every export at a path.
 enum ExportLocator {
-  /// At least one, the one with the largest XML first.
+  /// Returns the exports at `path`, at least one, the one with the largest XML first.
   static func locate(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw ImportError(errno: errno, path: path) }
@@ -58,7 +58,7 @@ enum ExportLocator {
     }
   }
 
-  /// A zip file whose table of contents is of no use: its files are found one after the other.
+  /// Finds the exports in a zip file without a usable table of contents, by scanning its local file headers.
   private static func inDamagedZip(_ path: String, _ damage: ImportError) throws(ImportError) -> [AppleHealthExport] {
     let contents = try ZipSalvage.contents(of: path)
     var search = XMLSearch<ZipSalvage.Entry>()
@@ -83,7 +83,7 @@ enum ExportLocator {
     }
   }
 
-  /// Whether a file may be the XML: any `.xml` but for what macOS adds to archives.
+  /// Returns whether a file may be the XML of an export: any `.xml` file except those that macOS adds to archives.
   private static func isCandidate(_ name: String) -> Bool {
     let parts = name.split(separator: "/")
     guard let last = parts.last, last.lowercased().hasSuffix(".xml") else { return false }
@@ -92,19 +92,19 @@ enum ExportLocator {
 
   // MARK: Folders
 
-  /// Deeper folders are not looked into.
+  /// The maximum depth of the search. Deeper folders are ignored.
   private static let maximumDepth = 32
-  /// More folders than anyone unpacks an export into.
+  /// The maximum number of folders to search, far more than an unpacked export has.
   private static let maximumFolders = 10_000
 
-  /// The XML of exports in the folder or below. Symbolic links are not followed: what they lead to is either
-  /// below the folder itself, or was not given to us.
+  /// Finds the exports in the folder and below. Symbolic links are not followed, because their targets are either
+  /// below the folder anyway or outside what the person gave.
   private static func inFolder(_ path: String) throws(ImportError) -> [AppleHealthExport] {
     var search = XMLSearch<String>()
     var folders = [(path: path, depth: 0)]
     var next = 0
     while next < folders.count {
-      // What lies deeper would be passed over without a word, and another person's export be found.
+      // Stopping silently at the limit could miss the person's own export and find another person's.
       guard folders.count <= maximumFolders else { throw .tooManyFolders(path: path, limit: maximumFolders) }
       let folder = folders[next]
       next += 1
@@ -112,7 +112,7 @@ enum ExportLocator {
       do throws(ImportError) {
         names = try DirectoryListing.names(in: folder.path)
       } catch {
-        // A folder beside the export may be closed to us without harm.
+        // An unreadable folder beside the export does no harm.
         if folder.depth == 0 { throw error }
         continue
       }
@@ -142,16 +142,16 @@ enum ExportLocator {
   }
 }
 
-/// Looks for the XML of exports among files that may be one.
+/// A search for the XML of exports among candidate files.
 private struct XMLSearch<File> {
-  /// More of them than this are not opened.
+  /// The maximum number of files to open.
   private static var limit: Int { 1000 }
 
   var files: [(size: Int64, file: File)] = []
-  /// In a folder.
+  /// The first zip file found in the folder.
   var zipFile: String?
   private var hasClinicalDocument = false
-  /// What cannot be read and may be the XML of an export.
+  /// The unreadable files that may be the XML of an export.
   private var passedOver: [(name: String, size: Int64, error: ImportError)] = []
 
   init() {}
@@ -172,8 +172,11 @@ private struct XMLSearch<File> {
     passedOver.append((name, size, error))
   }
 
-  /// Those that are one, the largest first. All are looked at, so that it can be said what else there is. None if what cannot be
-  /// read is larger than all of them: that is the newest, perhaps, and an older one would take its place.
+  /// Returns the files that are exports, the largest first. All files are examined, so that an error can say what else
+  /// there is.
+  ///
+  /// Returns none if an unreadable file is larger than all of them: it may be the newest export, and an older one must
+  /// not take its place.
   mutating func exports(
     named name: (File) -> String, open: (File) throws(ImportError) -> any ByteSource
   ) -> [File] {
@@ -193,7 +196,7 @@ private struct XMLSearch<File> {
     return passedOver.contains { $0.size > largest } ? [] : exports.map(\.file)
   }
 
-  /// Why there is none.
+  /// Returns the error for a search that found no export.
   func failure(_ path: String) -> ImportError {
     if let first = passedOver.max(by: { $0.size < $1.size }) { return first.error }
     if let zipFile { return .onlyZipFiles(path: path, first: zipFile) }

@@ -1,41 +1,47 @@
 import Foundation
 
-/// Why an export could not be imported.
+/// An error that stops the import of an export or another file of samples.
 public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Nothing is at the path, or what was found there has gone since.
+  /// No file or folder exists at the path, or it was removed in the meantime.
   case noSuchFile(path: String)
-  /// Permission is missing.
+  /// The user has no permission to read the file or folder.
   case notReadable(path: String)
-  /// - Parameter looksLike: what the file seems to be instead, such as `a PDF document`.
-  case notAnExport(path: String, looksLike: String)
-  /// A zip file or folder without Apple's XML in it.
-  case exportXMLMissing(path: String)
-  /// A folder without an unzipped export, in which there are zip files; the path of the first of them.
-  case onlyZipFiles(path: String, first: String)
-  /// A zip file or folder with `export_cda.xml`, and without Apple's XML.
-  case onlyClinicalDocument(path: String)
-  /// - Parameter someKept: whether samples had been delivered before the damage showed.
-  case damagedZip(path: String, detail: String, someKept: Bool)
-  /// A file that is compressed, with gzip or Zstandard, and not what it should be; what came before may have been delivered.
-  case damagedCompression(path: String, detail: String)
-  /// The zip file's entries are encrypted, and a password cannot be given: unpack it, and import the folder.
-  case encryptedZip(path: String)
-  /// - Parameter method: its name, such as `LZMA`.
-  case unsupportedCompression(path: String, method: String)
-  /// Something in the XML is far beyond what any export holds.
-  case tooLarge(what: String, at: TextPosition)
-  /// The XML has more records of one kind, source and time than any export.
-  case tooManyAlike(limit: Int)
-  /// The file has samples of more types than any record has; those before were kept.
-  case tooManyTypes(limit: Int)
-  /// A folder with more folders in it than anyone unpacks an export into.
-  case tooManyFolders(path: String, limit: Int)
-  /// The file is not as long as when it was found, or another has its place: it is still being copied, perhaps. Samples
-  /// may have been delivered before that; when the file is whole, import it again.
-  case changedWhileReading(path: String)
-  /// The system cannot read the file for another reason than those above, such as a broken disk.
+  /// The file is not an Apple Health export.
   ///
-  /// - Parameter detail: the system's words.
+  /// - Parameter looksLike: the likely kind of the file, such as `a PDF document`.
+  case notAnExport(path: String, looksLike: String)
+  /// The zip file or folder does not contain the XML of an Apple Health export.
+  case exportXMLMissing(path: String)
+  /// The folder contains zip files but no unpacked export. `first` is the path of the first zip file.
+  case onlyZipFiles(path: String, first: String)
+  /// The zip file or folder contains `export_cda.xml` but not the XML of an Apple Health export.
+  case onlyClinicalDocument(path: String)
+  /// The zip file is damaged.
+  ///
+  /// - Parameter someKept: whether samples had been delivered before the damage was found.
+  case damagedZip(path: String, detail: String, someKept: Bool)
+  /// A gzip or Zstandard file is damaged. Samples before the damage may have been delivered.
+  case damagedCompression(path: String, detail: String)
+  /// The entries of the zip file are encrypted. Passwords are not supported; the person must unpack the file first.
+  case encryptedZip(path: String)
+  /// The zip file uses a compression method that is not supported.
+  ///
+  /// - Parameter method: the name of the method, such as `LZMA`.
+  case unsupportedCompression(path: String, method: String)
+  /// An item in the XML is far larger than in any real export.
+  case tooLarge(what: String, at: TextPosition)
+  /// The XML has more records with equal type, source and time than any real export.
+  case tooManyAlike(limit: Int)
+  /// The file has samples of more types than any real record. Samples before the limit were kept.
+  case tooManyTypes(limit: Int)
+  /// The folder contains more folders than any unpacked export.
+  case tooManyFolders(path: String, limit: Int)
+  /// The file was truncated, extended or replaced while it was being read; it may still be being copied. Samples may
+  /// have been delivered before that. Import the file again when it is whole.
+  case changedWhileReading(path: String)
+  /// Reading the file failed for another reason than those above, such as a disk error.
+  ///
+  /// - Parameter detail: the operating system's error message.
   case ioError(path: String, detail: String)
 
   public var description: String {
@@ -84,7 +90,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// What `errno` means for reading `path`.
+  /// Creates the error for an `errno` value that occurred while reading `path`.
   init(errno code: Int32, path: String) {
     self =
       switch code {
@@ -94,7 +100,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
       }
   }
 
-  /// The same error, with another name for `path`.
+  /// Returns the same error with `path` replaced by `name`.
   package func replacing(_ path: String, with name: String) -> ImportError {
     func named(_ other: String) -> String { other.replacing(path, with: name) }
     return switch self {
@@ -115,7 +121,7 @@ public enum ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// The same error, when samples had already been delivered.
+  /// The same error, for the case that samples were delivered before it occurred.
   var afterDelivery: ImportError {
     if case .damagedZip(let path, let detail, _) = self {
       return .damagedZip(path: path, detail: detail, someKept: true)

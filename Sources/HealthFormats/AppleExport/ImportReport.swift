@@ -1,62 +1,66 @@
 import HealthModel
 
-/// What an export held and what became of it.
+/// The contents of an export and the result of importing them.
 public struct ImportReport: Sendable, Codable, Equatable {
-  /// How often something was found, and where first.
+  /// The number of times that a problem was found, and the lines of its first occurrences.
   public struct Finding: Sendable, Codable, Equatable {
-    /// All of them, however many have a line in ``lines``.
+    /// The number of all occurrences, including those without a line in ``lines``.
     public var count = 0
-    /// The lines of the first five, in the XML or in the file that the finding names; none for what is about all of a file.
+    /// The lines of the first five occurrences, in the XML or in the file that the finding names. Empty for a finding
+    /// about a whole file.
     public var lines: [Int] = []
 
-    /// Without arguments, a finding of nothing. Of the lines, no more than five are to be given.
+    /// Creates a finding; without arguments, an empty one. Pass at most five lines.
     public init(count: Int = 0, lines: [Int] = []) {
       self.count = count
       self.lines = lines
     }
   }
 
-  /// Top-level `Record` elements that became samples, by type.
+  /// The number of top-level `Record` elements that became samples, by type.
   public var records: [String: Int] = [:]
-  /// `Record` elements inside correlations, by type. Apple prints most of them at the top level too.
+  /// The number of `Record` elements inside correlations, by type. Apple prints most of them at the top level too.
   public var nestedRecords: [String: Int] = [:]
-  /// Other top-level elements that became samples, by name: `Workout`, `Correlation`, `ActivitySummary`, ...
+  /// The number of other top-level elements that became samples, by name: `Workout`, `Correlation`,
+  /// `ActivitySummary`, ...
   public var elements: [String: Int] = [:]
-  /// Samples that agree with another in type, source and dates, and were told apart by their values.
+  /// The number of samples that share type, source and dates with another, and were told apart by their values.
   public var equalKeys = 0
 
-  /// When the file says that it was made; `nil` where it does not say, or in no way that can be read.
+  /// The date of the export according to the file; `nil` if it is missing or unreadable.
   public var exportDate: Timestamp?
-  /// The root's `locale` as it stands there, such as `en_DE`: the phone's language and region. No value depends on it.
+  /// The unchanged `locale` attribute of the root element, such as `en_DE`: the phone's language and region. No value
+  /// depends on it.
   public var locale: String?
   /// The `HealthKit Export Version` in the document type declaration.
   public var version: Int?
-  /// Seconds east of UTC in the dates: the phone's offset when it exported, not where a sample was taken.
+  /// The UTC offset of the dates, in seconds east: the phone's offset at the time of the export, not where a sample
+  /// was taken.
   public var utcOffset: Int?
 
-  /// What was not imported, by reason.
+  /// The elements that were not imported, by reason.
   public var skipped: [String: Finding] = [:]
-  /// What was imported and yet is not as it should be, by kind.
+  /// The problems of elements that were imported nevertheless, by kind.
   public var remarks: [String: Finding] = [:]
 
-  /// Whether the root element was closed: `false` for a file that ends early.
+  /// Whether the root element was closed. False for a file that ends early.
   public var isComplete = false
-  /// Where an incomplete file ends.
+  /// The position at which an incomplete file ends; `nil` for a complete file.
   public var end: TextPosition?
-  /// Of an incomplete file, the sample that was read last.
+  /// The last sample that was read from an incomplete file; `nil` for a complete file.
   public var last: Last?
 
   /// The type and the start of a sample.
   public struct Last: Sendable, Codable, Equatable {
     public var type: SampleType
-    /// In whole seconds where the file is of the Health app, which prints no fractions.
+    /// The start of the sample, in whole seconds in the Health app's files, which have no fractions.
     public var start: Timestamp
   }
 
-  /// A report of nothing, of a file that is not complete.
+  /// Creates an empty report of an incomplete file.
   public init() {}
 
-  /// The same report, with findings under the name of the export that they are in.
+  /// Returns the same report with `place`, the name of the export, in front of every finding.
   public func named(_ place: String) -> ImportReport {
     func named(_ findings: [String: Finding]) -> [String: Finding] {
       Dictionary(findings.map { ("\(place): \($0)", $1) }, uniquingKeysWith: { first, _ in first })
@@ -66,8 +70,8 @@ public struct ImportReport: Sendable, Codable, Equatable {
     return report
   }
 
-  /// What this export and a later one held together. What there is but one of is the later one's; the whole is complete
-  /// if both are.
+  /// Returns the sum of this report and that of a later export. Properties that cannot be added are those of the
+  /// later export. The result is complete if both reports are.
   public func adding(_ later: ImportReport) -> ImportReport {
     var report = later
     report.records.merge(records, uniquingKeysWith: +)
@@ -82,10 +86,12 @@ public struct ImportReport: Sendable, Codable, Equatable {
 }
 
 extension ImportReport.Finding {
-  /// How many lines are kept.
+  /// The maximum number of lines in a finding.
   private static let lineLimit = 5
 
-  /// - Parameter line: asked only for the first few.
+  /// Counts one more occurrence.
+  ///
+  /// - Parameter line: returns the line of the occurrence; called only for the first few.
   mutating func add(line: () -> Int?) {
     count += 1
     if lines.count < Self.lineLimit, let line = line() { lines.append(line) }
@@ -98,15 +104,17 @@ extension ImportReport.Finding {
 }
 
 extension [String: ImportReport.Finding] {
-  /// More kinds than this, which only a hostile file has, are counted together.
+  /// The maximum number of kinds. Further kinds, which only a hostile file has, are counted together.
   private static var limit: Int { 1000 }
 
-  /// - Parameter line: asked only for the first few of a kind, because finding a line takes a while.
+  /// Counts one more finding of a kind.
+  ///
+  /// - Parameter line: returns the line; called only for the first few of a kind, because finding a line takes time.
   mutating func add(_ name: String, line: () -> Int?) {
     self[key(name), default: .init()].add(line: line)
   }
 
-  /// Adds what was found in another file.
+  /// Adds the findings of another file.
   mutating func add(_ name: String, _ finding: ImportReport.Finding) {
     self[key(name), default: .init()].add(finding)
   }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The second pass over a file: makes samples of its elements, each by the handler that knows it.
+/// The second pass over a file: turns its elements into samples. Each element is read by the handler of its kind.
 struct SampleReader: ~Copyable {
   private var context: ReadingContext
   private var stack = ElementStack()
@@ -25,8 +25,10 @@ struct SampleReader: ~Copyable {
     entities = EntityHandler(routes: RouteHandler(claims: survey.routeClaims))
   }
 
-  /// - Parameter progressBase: what the progress that is reported begins with.
-  /// - Returns: `nil` for a file without a root.
+  /// Reads the whole file.
+  ///
+  /// - Parameter progressBase: the number that reported progress starts from.
+  /// - Returns: `nil` for a file without a root element.
   mutating func run(progressBase: Int64) throws -> ImportReport? {
     let queue = context.delivery.queue
     var meter = ProgressMeter(base: progressBase)
@@ -66,7 +68,7 @@ struct SampleReader: ~Copyable {
     }
   }
 
-  /// The number in `HealthKit Export Version: 14`.
+  /// Returns the number in a comment such as `HealthKit Export Version: 14`.
   static func version(in comment: String) -> Int? {
     guard let label = comment.firstRange(of: "HealthKit Export Version:") else { return nil }
     return Int(comment[label.upperBound...].drop { $0 == " " }.prefix { $0.isASCII && $0.isNumber })
@@ -115,7 +117,8 @@ struct SampleReader: ~Copyable {
     }
   }
 
-  /// Takes what the element's attributes say; less becomes of one that they do not suffice for.
+  /// Reads the attributes of an element. Returns the role of the element, which is a lesser one if attributes are
+  /// missing.
   private mutating func begin(_ name: ElementName) throws -> ElementStack.Role {
     if stack.role == .root { context.keptBytes = 0 }
     let role = stack.role(of: name)
@@ -155,8 +158,8 @@ struct SampleReader: ~Copyable {
     }
   }
 
-  /// An element is whole: makes of it what it is to become. Its frame has been taken from the stack, so that the last
-  /// one is its parent.
+  /// Finishes an element that is whole. Its frame has been removed from the stack, so that the last frame is its
+  /// parent.
   private mutating func finish(_ frame: ElementStack.Frame) throws {
     defer { context.noticeLine = nil }
     switch frame.role {

@@ -1,5 +1,5 @@
-/// The document type declaration of Apple's export, version 14, as iOS 17 and later print it. Readers take the version
-/// from it; nothing is checked against it.
+/// The document type declaration of Apple's export, version 14, as iOS 17 and later print it. Readers take the
+/// version from it, but do not validate the XML.
 package enum AppleDocumentType {
   package static let text = """
     <!DOCTYPE HealthData [

@@ -1,16 +1,16 @@
 import HealthModel
 
-/// Elements that are kept as they are.
+/// Writes elements that the model has no payload for.
 extension AppleExportWriter {
-  /// An element that the model has no payload for, from its attributes and children.
+  /// Writes such an element from its attributes and children.
   mutating func other(_ element: ForeignElement, of sample: Sample) {
     var kept = KeptMetadata(sample.metadata, text)
     output.start(element.name)
-    // One without a type has the element's name for it.
+    // A sample read from an element without a type has the element's name as its type.
     if element.attributes["type"] == nil, sample.type.rawValue != element.name {
       output.attribute("type", sample.type.rawValue)
     }
-    // One without a date keeps in its attributes what it had of these.
+    // A sample read from an element without a date keeps these in its attributes.
     let names = ["sourceName", "sourceVersion", "device", "creationDate", "startDate", "endDate"]
     let isUndated =
       sample.start == Timestamp(seconds: 0) && sample.end == sample.start && sample.source == Source(name: "")

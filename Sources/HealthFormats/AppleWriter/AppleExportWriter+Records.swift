@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `Record`, and what all elements share.
+/// Writes `Record`, and the parts that all elements share.
 extension AppleExportWriter {
   mutating func record(_ sample: Sample) {
     var (value, unit): (String?, String?) = (nil, nil)
@@ -29,19 +29,20 @@ extension AppleExportWriter {
 
   // MARK: Shared
 
-  /// `sourceName`, `sourceVersion` and `device`.
+  /// Writes `sourceName`, `sourceVersion` and `device`.
   mutating func source(of sample: Sample) {
     output.attribute("sourceName", sample.source.name)
     output.attribute("sourceVersion", sample.source.version)
     guard let device = sample.device else { return }
-    // Those of one device mostly follow each other.
+    // Samples of one device mostly follow each other.
     if lastDevice?.device != device { lastDevice = (device, text.device(device)) }
     output.attribute("device", lastDevice?.text)
   }
 
-  /// `creationDate`, `startDate` and `endDate`; a date that could not be read as it was.
+  /// Writes `creationDate`, `startDate` and `endDate`. A date that could not be read is written unchanged.
   ///
-  /// - Parameter hasStart: false for an element that names its start otherwise, and its end only if it is another.
+  /// - Parameter hasStart: false for an element with another attribute for its start. It gets an `endDate` only if
+  ///   that differs.
   mutating func dates(of sample: Sample, _ kept: inout KeptMetadata, hasStart: Bool = true) {
     output.attribute("creationDate", kept.take(attribute: "creationDate") ?? sample.created.map { text.date($0) })
     let start = kept.take(attribute: "startDate") ?? (hasStart ? text.date(sample.start) : nil)
@@ -56,7 +57,7 @@ extension AppleExportWriter {
     output.attribute(unitName, quantity.unit.isEmpty ? nil : quantity.unit)
   }
 
-  /// Attributes that the model has no place for. Comes right after the known ones.
+  /// Writes the attributes that the model has no place for. Call this right after the known attributes.
   mutating func attributes(_ kept: inout KeptMetadata) {
     for (name, value) in kept.takeAttributes() where !output.attribute(other: name, value) {
       kept.giveBack(attribute: name, value)
@@ -73,7 +74,8 @@ extension AppleExportWriter {
     }
   }
 
-  /// What an element that has no metadata held and the model has no place for. Comes right after its known attributes.
+  /// Writes the unknown attributes and children of an element without metadata of its own. Call this right after its
+  /// known attributes.
   mutating func unknown(at place: String, _ kept: inout KeptMetadata) {
     let (attributes, elements) = kept.take(at: place)
     for (name, value) in attributes where !output.attribute(other: name, value) {
@@ -82,7 +84,7 @@ extension AppleExportWriter {
     for element in elements { write(element) }
   }
 
-  /// The last of an element: what is left of its metadata.
+  /// Ends an element, after writing the rest of its metadata.
   mutating func finish(_ kept: inout KeptMetadata) {
     for element in kept.takeElements() { write(element) }
     for (key, value) in kept.takeRest() {
@@ -123,7 +125,7 @@ extension AppleExportWriter {
     output.end()
   }
 
-  /// `bpm@time;…` with the times of the wall clock.
+  /// Returns the beats as `bpm@time;…` with wall clock times.
   private func beats(_ beats: KeptMetadata.Beats, start: Timestamp) -> String? {
     if let wallClock = beats.wallClock { return wallClock }
     guard let aligned = beats.aligned, let format = beats.format, let offset = beats.offset else {

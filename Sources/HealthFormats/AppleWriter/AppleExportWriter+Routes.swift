@@ -1,8 +1,8 @@
 import HealthModel
 
-/// `WorkoutRoute`, in its workout.
+/// Writes `WorkoutRoute` elements inside their workouts.
 extension AppleExportWriter {
-  /// The route that is being written: of one that was divided, the parts follow each other.
+  /// The route being written. If it was split into several samples, these follow each other.
   struct OpenRoute {
     /// The route's sample without its points.
     var sample: Sample
@@ -10,9 +10,9 @@ extension AppleExportWriter {
     var kept: KeptMetadata
   }
 
-  /// Writes a route of the workout that was begun last. A long one comes in several samples, which follow each other.
+  /// Writes a route of the current workout. The parts of a long route must be passed one after the other.
   ///
-  /// - Returns: false for a sample that is no route.
+  /// - Returns: false for a sample that is not a route.
   @discardableResult
   public mutating func append(route sample: Sample) -> Bool {
     guard case .workoutRoute(let route) = sample.payload else { return false }
@@ -64,8 +64,10 @@ extension AppleExportWriter {
 }
 
 extension RoutePoint {
-  /// - Parameter start: the sample's.
-  /// - Returns: `nil` where there is no time, or none that an instant can say.
+  /// Returns the date of the point.
+  ///
+  /// - Parameter start: the start of the sample.
+  /// - Returns: `nil` if the point has no time, or one beyond the range of ``Timestamp``.
   func date(from start: Timestamp) -> Timestamp? {
     guard let time, abs(time) < 0x1p40 else { return nil }
     let (date, overflow) = start.microseconds.addingReportingOverflow(Int64((time * 1_000_000).rounded()))
@@ -77,6 +79,6 @@ extension WorkoutRoute: AppleWritable {
   static var section: AppleExportWriter.Section { .routes }
   var hasPartInFile: Bool { path != nil && !points.isEmpty }
 
-  /// Written by ``AppleExportWriter/append(route:)``, within its workout.
+  /// Returns false, because ``AppleExportWriter/append(route:)`` writes routes, inside their workouts.
   func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool { false }
 }

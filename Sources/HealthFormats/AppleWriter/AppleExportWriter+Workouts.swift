@@ -1,10 +1,10 @@
 import HealthModel
 
-/// `Workout` with its events, statistics and activities.
+/// Writes `Workout` with its events, statistics and activities.
 extension AppleExportWriter {
-  /// Writes a workout, to which ``append(route:)`` adds routes until ``endWorkout()``.
+  /// Begins a workout. ``append(route:)`` adds routes to it until ``endWorkout()``.
   ///
-  /// - Returns: false, and nothing written, for a sample that is no workout.
+  /// - Returns: false, with nothing written, for a sample that is not a workout.
   public mutating func beginWorkout(_ sample: Sample) -> Bool {
     guard case .workout(let workout) = sample.payload else { return false }
     var kept = KeptMetadata(sample.metadata, text)
@@ -29,7 +29,7 @@ extension AppleExportWriter {
     return true
   }
 
-  /// Ends the workout that was begun last.
+  /// Ends the current workout.
   public mutating func endWorkout() {
     endRoute()
     guard var kept = openWorkout.take() else { return }
@@ -86,7 +86,7 @@ extension AppleExportWriter {
     output.end()
   }
 
-  /// In minutes, as Apple prints it; one that could not be read as it was.
+  /// Writes a duration in minutes, as Apple does. A duration that could not be read is written unchanged.
   private mutating func duration(_ seconds: Double?, _ kept: inout KeptMetadata) {
     let (raw, unit) = (kept.take(attribute: "duration"), kept.take(attribute: "durationUnit"))
     output.attribute("duration", raw ?? seconds.map { text.number($0 / 60) })

@@ -1,10 +1,10 @@
 import HealthModel
 
-/// Writes an `export.xml` as the Health app writes it: version 14 of the document type, the same order of elements and of
-/// attributes, one offset for all dates.
+/// A writer of `export.xml` files in the Health app's format: version 14 of the document type, the same order of
+/// elements and attributes, and one UTC offset for all dates.
 ///
-/// What an import of Apple's export made of it is written back; `docs/reference/formats/apple-xml.md` lists what may differ. What HealthKit's
-/// export has no element for, such as samples of another app's own types, is left out.
+/// Writes back everything that was imported from an Apple export; `docs/reference/formats/apple-xml.md` lists the
+/// differences. Leaves out samples that Apple's export has no element for, such as those of other apps' own types.
 ///
 /// ```swift
 /// func xml(_ records: [Sample], exported: Timestamp) -> [UInt8] {
@@ -17,29 +17,31 @@ import HealthModel
 /// }
 /// ```
 public struct AppleExportWriter {
-  /// Where the elements of a type belong in the file.
+  /// A section of the file, which determines the position of a sample's element.
   public enum Section: Int, Sendable, CaseIterable {
-    /// In the order of the file. `characteristics` are attributes of `Me`, `others` are audiograms, prescriptions,
-    /// clinical records and unknown elements; the rest are elements of their own kind.
+    /// A section, in the order of the file. `characteristics` are attributes of `Me`, `others` are audiograms,
+    /// prescriptions, clinical records and unknown elements; the other sections have elements of one kind each.
     case characteristics, records, correlations, others, workouts, activitySummaries
-    /// Written within the elements of their workouts.
+    /// The routes, which are written inside the elements of their workouts.
     case routes
-    /// Apple's export has no element for these.
+    /// The samples that Apple's export has no element for.
     case none
   }
 
-  /// When values were so that drift from export to export. The format says it once for all: as the date of the export.
+  /// The date of the values that change from export to export. An export file has a single date for all of them, the
+  /// date of the export.
   public enum Age: Hashable, Sendable {
-    /// There are no such values.
+    /// No such values exist.
     case ofThisExport
-    /// They came with an export, of which this was the date; the newest, where there were several.
+    /// The values came with an export of this date; if they came with several, with the newest.
     case ofExport(Timestamp)
-    /// They came with an export that had no date; with one, they would be newer than those of others.
+    /// The values came with an export without a date. They are written without one, because any date would make them
+    /// newer than others.
     case unknown
 
     /// Takes another value into account.
     ///
-    /// - Parameter date: of its export; `nil` where that had none.
+    /// - Parameter date: the date of the export that the value came with; `nil` if the export had none.
     public mutating func add(_ date: Timestamp?) {
       switch (self, date) {
       case (.ofExport(let known), let date?): self = .ofExport(max(known, date))
@@ -54,15 +56,17 @@ public struct AppleExportWriter {
   private let exportDate: Timestamp
   private let locale: String
   var output: XMLOutput
-  /// The metadata of the workout that is being written.
+  /// The remaining metadata of the workout being written.
   var openWorkout: KeptMetadata?
   var openRoute: OpenRoute?
-  /// The device that was printed last, and what it was printed as.
+  /// The last device written, and its text.
   var lastDevice: (device: Device, text: String?)?
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - exportDate: when the export was made.
-  ///   - offset: seconds east of UTC, in whole minutes, that all dates are printed with.
+  ///   - exportDate: the time at which the export is made.
+  ///   - offset: the UTC offset of all dates, in seconds east, in whole minutes.
   public init(exportDate: Timestamp, offset: Int, locale: String = "en") {
     self.exportDate = exportDate
     self.locale = locale
@@ -70,13 +74,13 @@ public struct AppleExportWriter {
     output = XMLOutput()
   }
 
-  /// Prints nothing: whoever asks for single elements takes them from ``output``.
+  /// Creates a writer that prints nothing. The caller takes single elements from ``output``.
   init(keepingElements offset: Int) {
     self.init(exportDate: Timestamp(seconds: 0), offset: offset)
     output = XMLOutput(keepsElements: true)
   }
 
-  /// Where `sample` belongs.
+  /// Returns the section that `sample` belongs to.
   public static func section(of sample: Sample) -> Section {
     switch sample.payload {
     case .quantity, .category: AppReadings.isOwnType(sample.type) ? .none : .records
@@ -86,19 +90,19 @@ public struct AppleExportWriter {
     }
   }
 
-  /// Whether Apple's export keeps a part of `sample` in a file beside the XML.
+  /// Returns whether Apple's export keeps a part of `sample` in a file beside the XML.
   public static func hasMore(_ sample: Sample) -> Bool { writable(sample.payload)?.hasPartInFile ?? false }
 
   private static func writable(_ payload: Payload) -> (any AppleWritable)? { payload.content as? any AppleWritable }
 
-  /// What comes before the first sample.
+  /// Writes the beginning of the document.
   ///
   /// - Parameters:
-  ///   - characteristics: all of the person's.
-  ///   - age: when their values, and those of activity summaries, were so.
+  ///   - characteristics: all characteristics of the person.
+  ///   - age: the date of their values, and of those of activity summaries.
   public mutating func begin(characteristics: [Sample], asOf age: Age = .ofThisExport) {
     var values: [SampleType: String] = [:]
-    // The newest of two.
+    // If there are two of a type, the newer one counts.
     for sample in characteristics.sorted(by: { $0.created ?? $0.start < $1.created ?? $1.start }) {
       if case .characteristic(let value) = sample.payload { values[sample.type] = value.value }
     }
@@ -129,7 +133,7 @@ public struct AppleExportWriter {
     output.end()
   }
 
-  /// What an import has kept of an element, attributes first.
+  /// Writes the unknown attributes and children that an import kept of an element, attributes first.
   private mutating func write(_ unknown: [(place: CharacteristicPlace, value: String)], of element: String) {
     for (place, value) in unknown where place.element == element && place.isPrintable(value) {
       if place.isAttribute {
@@ -140,7 +144,8 @@ public struct AppleExportWriter {
     }
   }
 
-  /// In the order of the document type; the Health app prints an empty text for what the person has not told.
+  /// The known attributes of `Me`, in the order of the document type. For unset values, the Health app prints an
+  /// empty text.
   private static let characteristics = [
     "DateOfBirth", "BiologicalSex", "BloodType", "FitzpatrickSkinType", "CardioFitnessMedicationsUse",
   ].map { "HKCharacteristicTypeIdentifier\($0)" }
@@ -166,14 +171,15 @@ public struct AppleExportWriter {
   /// Writes the end of the document; to be called once, after the last sample.
   public mutating func end() { output.end() }
 
-  /// The bytes that have been written since the last call.
+  /// Returns the bytes that have been written since the last call.
   public mutating func take() -> [UInt8] { output.take() }
 }
 
 extension CharacteristicValue: AppleWritable {
   static var section: AppleExportWriter.Section { .characteristics }
 
-  /// `Me`, which ``AppleExportWriter/begin(characteristics:)`` has written, holds all that XML can say.
+  /// Returns whether ``AppleExportWriter/begin(characteristics:asOf:)`` has written the value. It writes everything
+  /// that XML can hold.
   func write(_ sample: Sample, related: [Sample], to writer: inout AppleExportWriter) -> Bool {
     CharacteristicPlace(sample.type)?.isPrintable(value) ?? XMLOutput.isName(sample.type.rawValue)
   }

@@ -1,21 +1,21 @@
 import Foundation
 import HealthModel
 
-/// Values as Apple's export prints them.
+/// A formatter for values as Apple's export prints them.
 struct AppleText {
-  /// Seconds east of UTC: one for all dates of an export.
+  /// The UTC offset of all dates in the export, in seconds east.
   let offset: Int
 
-  /// `2024-06-15 10:30:00 +0200`, in whole seconds, rounded down.
+  /// Returns a date such as `2024-06-15 10:30:00 +0200`, rounded down to whole seconds.
   func date(_ instant: Timestamp) -> String {
-    // Beyond what microseconds can hold, the offset is dropped.
+    // If the sum overflows, print the date in UTC.
     let (sum, overflow) = instant.microseconds.addingReportingOverflow(Int64(offset) * 1_000_000)
     let local = Timestamp(microseconds: overflow ? instant.microseconds : sum)
     let zone = overflow ? 0 : abs(offset)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(32)
     Timestamp(seconds: local.seconds).append(to: &bytes)
-    // `T` and `Z`.
+    // Replace `T` and `Z`.
     bytes[bytes.count - "T10:30:00Z".utf8.count] = UInt8(ascii: " ")
     bytes[bytes.count - 1] = UInt8(ascii: " ")
     bytes.append(UInt8(ascii: offset < 0 && !overflow ? "-" : "+"))
@@ -26,7 +26,7 @@ struct AppleText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The shortest decimal text that gives the number back.
+  /// Returns the shortest decimal text that is read back as the same number.
   func number(_ value: Double) -> String {
     if let integer = Int64(exactly: value), integer.magnitude < 1 << 53 { return String(integer) }
     return "\(value)"
@@ -47,12 +47,13 @@ struct AppleText {
     case .integer(let integer): String(integer)
     case .number(let number): self.number(number)
     case .bool(let flag): flag ? "1" : "0"
-    // Apple prints dates in metadata in UTC, whatever the offset of the others.
+    // Apple prints dates in metadata in UTC, whatever the offset of other dates.
     case .date(let date): AppleText(offset: 0).date(date)
     }
   }
 
-  /// `<<HKDevice: 0x0>, name:Apple Watch, …>`; the address, which differs in every row of Apple's, is nothing here.
+  /// Returns a text such as `<<HKDevice: 0x0>, name:Apple Watch, …>`. The memory address, which differs in every row
+  /// of Apple's, is always 0.
   func device(_ device: Device) -> String? {
     let fields: [(String, String?)] = [
       ("name", device.name), ("manufacturer", device.manufacturer), ("model", device.model),
@@ -62,7 +63,7 @@ struct AppleText {
     ]
     var texts = fields.compactMap { name, value in value.map { "\(name):\($0)" } }
     if let text = device.text {
-      // A description that was none of Apple's stands alone.
+      // A description that does not have Apple's form is printed alone.
       if texts.isEmpty, !text.hasPrefix("creation date:") { return text }
       texts.append(text)
     }

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Where something stood in an export that an import has kept as a characteristic, because no sample could keep it:
-/// `HealthData/@name` is an attribute, `Me/Name#2` the second element of its name.
+/// The place of an unknown attribute or element that an import kept as a characteristic: `HealthData/@name` is an
+/// attribute, `Me/Name#2` the second element with its name.
 struct CharacteristicPlace {
   var element: String
   var name: String
   var isAttribute: Bool
-  /// Among elements of its name, from 1.
+  /// The number among elements with this name, from 1.
   var number = 1
 
-  /// `nil` for a type that is a characteristic of the person's.
+  /// Parses a characteristic's type. Fails for a type that is a real characteristic of the person.
   init?(_ type: SampleType) {
     let parts = type.rawValue.parts(separatedBy: "/", maxSplits: 1)
     guard parts.count == 2 else { return nil }
@@ -21,13 +21,13 @@ struct CharacteristicPlace {
     number = Int(path[mark...].dropFirst()) ?? 1
   }
 
-  /// Attributes come before elements.
+  /// Returns whether `left` comes before `right`. Attributes come before elements.
   static func precedes(_ left: CharacteristicPlace, _ right: CharacteristicPlace) -> Bool {
     if left.isAttribute != right.isAttribute { return left.isAttribute }
     return (left.name, left.number) < (right.name, right.number)
   }
 
-  /// Whether XML can say it there.
+  /// Returns whether the value can be written at this place.
   func isPrintable(_ value: String) -> Bool {
     switch element {
     case "HealthData": isAttribute && name != "locale" && XMLOutput.isName(name)

@@ -1,21 +1,23 @@
 import Foundation
 import HealthModel
 
-/// An element as an import keeps it: `{"element":…,"attributes":{…},"children":[…]}`.
+/// An unknown element in the form in which imports keep it: `{"element":…,"attributes":{…},"children":[…]}`.
 struct ForeignElement {
   var name: String
   var attributes: [String: String] = [:]
   var children: [ForeignElement] = []
-  /// The element below the sample's own that it stood in, such as `MetadataEntry.KEY`; `nil` for the sample's own.
+  /// The place of its parent below the sample's element, such as `MetadataEntry.KEY`; `nil` if the parent is the
+  /// sample's element.
   var place: String?
 
-  /// A payload of an unknown kind, which is the element's name; `nil` for what is no element.
+  /// Creates an element from a payload of unknown kind, which is the element's name. Fails for content that is not an
+  /// element.
   init?(_ kind: String, _ content: JSONValue) {
     let bare = kind.hasPrefix("foreign.") ? kind.dropFirst("foreign.".count) : kind[...]
     self.init(name: bare.prefix(1).uppercased() + bare.dropFirst(), content)
   }
 
-  /// A value of metadata; `nil` for what is no element.
+  /// Creates an element from a metadata value. Fails for a text that is not an element.
   init?(_ text: String) {
     guard let content = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
     self.init(content)

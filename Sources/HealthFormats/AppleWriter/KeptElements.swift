@@ -1,27 +1,27 @@
-/// An element of Apple's export as it would be printed.
+/// An element of Apple's export, before it is printed.
 struct WrittenElement: Hashable {
   struct Attribute: Hashable {
     var name: String
-    /// Without the characters that XML cannot say.
+    /// The value, without characters that XML does not allow.
     var value: String
   }
 
   var name: String
-  /// In the order of the document type.
+  /// The attributes, in the order of the document type.
   var attributes: [Attribute] = []
   var children: [WrittenElement] = []
 
   subscript(attribute: String) -> String? { attributes.first { $0.name == attribute }?.value }
 }
 
-/// Elements that are under way, and those that have ended.
+/// The open elements and those that have ended.
 struct KeptElements {
   private var open: [WrittenElement] = []
   private var ended: [WrittenElement] = []
 
   mutating func start(_ name: String) { open.append(WrittenElement(name: name)) }
 
-  /// Of the element that was started last.
+  /// Adds an attribute to the innermost open element.
   mutating func attribute(_ name: String, _ value: String) {
     guard !open.isEmpty else { return }
     open[open.count - 1].attributes.append(WrittenElement.Attribute(name: name, value: XMLOutput.sayable(value)))

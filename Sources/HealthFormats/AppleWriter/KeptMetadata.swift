@@ -1,18 +1,19 @@
 import HealthModel
 
-/// Metadata, divided into what the export printed as such and what the import kept there for want of a better place.
+/// The metadata of a sample, split into real metadata entries and data that an import kept in metadata because the
+/// model has no place for it.
 struct KeptMetadata {
   struct Entry {
     var key: String
     var value: String
-    /// In the sample: a second entry of a key has another there.
+    /// The key in the sample, which differs from `key` for a second entry of the same key.
     var keptKey: String
 
-    /// What attributes and elements in it name it by.
+    /// The place by which kept attributes and elements refer to the entry.
     var place: String { "MetadataEntry.\(keptKey)" }
   }
 
-  /// Beats as they came, or as they were aligned.
+  /// A record's heart beats, with wall clock times or with times after the record's start.
   struct Beats {
     var wallClock: String?
     var aligned: String?
@@ -22,9 +23,9 @@ struct KeptMetadata {
 
   private(set) var entries: [Entry] = []
   private(set) var beats = Beats()
-  /// Unknown attributes of the sample's element itself.
+  /// The unknown attributes of the sample's own element.
   private var attributes: [(name: String, value: String)] = []
-  /// Unknown attributes of child elements that have no metadata of their own, by path: `WorkoutStatistics.type.name`.
+  /// The unknown attributes of child elements without metadata of their own, by path: `WorkoutStatistics.type.name`.
   private var placed: [(path: String, value: String)] = []
   private var elements: [ForeignElement] = []
 
@@ -41,14 +42,14 @@ struct KeptMetadata {
     }
   }
 
-  /// False for what is an entry like others.
+  /// Keeps an entry that an import made. Returns false for a real metadata entry.
   private mutating func keep(_ key: String, _ value: String) -> Bool {
     switch key {
     case "hpeer.beatsPerMinute": beats.aligned = value
     case "hpeer.beatsPerMinute.wallClock": beats.wallClock = value
     case "hpeer.beatsUTCOffset": beats.offset = Int(value)
     case "hpeer.beatsFormat": beats.format = value
-    // Of files beside the XML.
+    // These belong to files beside the XML.
     case _ where key.begins(with: "hpeer.gpx."): break
     default:
       if key.begins(with: KeptName.elementPrefix), let element = ForeignElement(value) {
@@ -82,7 +83,7 @@ struct KeptMetadata {
     return attributes
   }
 
-  /// What belongs to an element in it.
+  /// Removes and returns the unknown attributes and elements at a place.
   mutating func take(at place: String) -> (attributes: [(name: String, value: String)], elements: [ForeignElement]) {
     var found: [(name: String, value: String)] = []
     placed.removeAll { path, value in
@@ -97,13 +98,14 @@ struct KeptMetadata {
     return (found, inside)
   }
 
-  /// The elements that are in it, or whose place was not found.
+  /// Removes and returns the remaining elements: those without a place, and those whose place was not found.
   mutating func takeElements() -> [ForeignElement] {
     defer { elements.removeAll() }
     return elements
   }
 
-  /// What has found no place, as entries that an import reads as the same metadata.
+  /// Removes and returns the attributes whose place was not found, as entries that an import reads as the same
+  /// metadata.
   mutating func takeRest() -> [(key: String, value: String)] {
     defer { placed.removeAll() }
     return placed.map { (KeptName.attributePrefix + $0.path, $0.value) }
@@ -117,7 +119,7 @@ struct KeptMetadata {
     elements.contains { $0.place == place } || placed.contains { $0.path.begins(with: "\(place).") }
   }
 
-  /// `meal` for `meal#2`, which stands for a second entry of that key.
+  /// Returns the original key: `meal` for `meal#2`, which stands for a second entry of that key.
   private static func key(_ key: String, _ metadata: Metadata) -> String {
     guard let mark = key.lastIndex(of: "#"), let number = Int(key[mark...].dropFirst()), number > 1,
       metadata[String(key[..<mark])] != nil

@@ -1,18 +1,20 @@
 import HealthModel
 
-/// Writes elements as Apple's export has them: one a line, indented by depth, all content in attributes; or keeps what they
-/// say.
+/// An output that prints elements in the style of Apple's export: one a line, indented by depth, with all content in
+/// attributes. Alternatively, it collects the elements without printing them.
 struct XMLOutput {
   private(set) var bytes: [UInt8] = []
-  /// Elements that are kept instead of printed.
+  /// The collected elements, if they are not printed.
   private var kept: KeptElements?
   private var open: [String] = []
-  /// Whether the last start tag has not been closed yet.
+  /// Whether the last start tag is still open.
   private var isInTag = false
   /// The names of the attributes written for the element that was started last.
   private var names: [String] = []
 
-  /// - Parameter keepsElements: for ``takeElements()``; nothing is printed then.
+  /// Creates an output.
+  ///
+  /// - Parameter keepsElements: whether elements are collected for ``takeElements()`` instead of printed.
   init(keepsElements: Bool = false) { kept = keepsElements ? KeptElements() : nil }
 
   mutating func write(_ text: String) { bytes.append(contentsOf: text.utf8) }
@@ -32,7 +34,7 @@ struct XMLOutput {
     isInTag = true
   }
 
-  /// An attribute of the element that was started last; none where there is no value.
+  /// Adds an attribute to the current element, unless `value` is `nil`.
   mutating func attribute(_ name: String, _ value: String?) {
     guard let value else { return }
     names.append(name)
@@ -47,9 +49,9 @@ struct XMLOutput {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// An attribute that may be there already, or have a name that is none.
+  /// Adds an attribute whose name may be invalid or already used.
   ///
-  /// - Returns: false, and nothing written, for such a one.
+  /// - Returns: false, with nothing written, for such a name.
   mutating func attribute(other name: String, _ value: String) -> Bool {
     guard isInTag, Self.isName(name), !names.contains(name) else { return false }
     attribute(name, value)
@@ -76,16 +78,16 @@ struct XMLOutput {
     isInTag = false
   }
 
-  /// What has been written since the last call.
+  /// Returns the bytes that have been written since the last call.
   mutating func take() -> [UInt8] {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes
   }
 
-  /// The elements that have ended since the last call.
+  /// Returns the elements that have ended since the last call.
   mutating func takeElements() -> [WrittenElement] { kept?.take() ?? [] }
 
-  /// Characters that XML 1.0 cannot say (section 2.2) are left out.
+  /// Appends an escaped attribute value, without characters that XML 1.0 does not allow (section 2.2).
   static func append(escaped text: String, to bytes: inout [UInt8]) {
     var text = text
     text.withUTF8 { append(escaped: $0, to: &bytes) }
@@ -106,7 +108,7 @@ struct XMLOutput {
       case UInt8(ascii: "<"): bytes.append("&lt;")
       case UInt8(ascii: ">"): bytes.append("&gt;")
       case UInt8(ascii: "\""): bytes.append("&quot;")
-      // A parser would make spaces of them (section 3.3.3).
+      // A parser would turn these into spaces (section 3.3.3).
       case 0x09, 0x0A, 0x0D: bytes.append(contentsOf: "&#\(byte);".utf8)
       case _ where isUnsayable(byte): break
       default: bytes.append(byte)
@@ -121,14 +123,14 @@ struct XMLOutput {
 
   private static func isUnsayable(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D }
 
-  /// The first byte in UTF-8 of U+FFFE and U+FFFF.
+  /// The first byte of U+FFFE and U+FFFF in UTF-8.
   private static let noncharacterStart: UInt8 = 0xEF
 
   private static func isNoncharacter(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Bool {
     text[index] == noncharacterStart && index + 2 < text.count && text[index + 1] == 0xBF && text[index + 2] >= 0xBE
   }
 
-  /// A text without the characters that XML 1.0 cannot say.
+  /// Returns a text without the characters that XML 1.0 does not allow.
   static func sayable(_ text: String) -> String {
     guard text.utf8.contains(where: { isUnsayable($0) || $0 == noncharacterStart }) else { return text }
     var kept = String.UnicodeScalarView()
@@ -139,7 +141,7 @@ struct XMLOutput {
     return String(kept)
   }
 
-  /// Whether a text can be the name of an element or attribute.
+  /// Returns whether a text is valid as the name of an element or attribute.
   static func isName(_ text: String) -> Bool {
     guard let first = text.unicodeScalars.first, isNameStart(first) else { return false }
     return text.unicodeScalars.allSatisfy {
@@ -147,7 +149,8 @@ struct XMLOutput {
     }
   }
 
-  /// Of other scripts what all parsers take: not every letter is a `NameStartChar` (section 2.3).
+  /// Returns whether all parsers accept the character at the start of a name. Not every letter is a `NameStartChar`
+  /// (section 2.3).
   private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x41...0x5A, 0x5F, 0x61...0x7A: true

@@ -2,7 +2,7 @@ import Foundation
 import HealthAppTransfer
 import HealthModel
 
-/// An event of a calendar (iCalendar, RFC 5545, section 3.6.1).
+/// A calendar event (iCalendar, RFC 5545, section 3.6.1).
 ///
 /// ```swift
 /// func calendar(of workout: Sample) -> [UInt8]? {
@@ -10,30 +10,30 @@ import HealthModel
 /// }
 /// ```
 public struct CalendarEvent: Hashable, Sendable {
-  /// When an event is.
+  /// The time of an event.
   public enum Time: Hashable, Sendable {
-    /// - Parameter end: before ``start``, or the same, for an event without a length.
+    /// - Parameter end: the end; an event whose end is not after its start has no length.
     case instants(start: Timestamp, end: Timestamp)
-    /// All of a date, in whatever zone a calendar is looked at: days since 1970-01-01.
+    /// A whole date, in whatever time zone a calendar is displayed, as days since 1970-01-01.
     case day(Int)
   }
 
-  /// The same for an event that is changed.
+  /// The unique identifier, which stays the same when the event changes.
   public var uid: String
-  /// When what it says was recorded.
+  /// The time at which the event's content was recorded.
   public var stamp: Timestamp
-  /// When it is; nothing is shown of an event in no year that a calendar has.
+  /// The time of the event. An event outside the years 1 to 9999 is not written.
   public var time: Time
-  /// Its title.
+  /// The title.
   public var summary: String
-  /// A line each.
+  /// The lines of the description.
   public var description: [String]
-  /// What calendar programs may filter and colour by, such as `Workout`.
+  /// The category by which calendar programs may filter and colour, such as `Workout`.
   public var category: String
-  /// Whether a calendar shows that time as taken.
+  /// Whether a calendar shows the time as busy.
   public var isBusy: Bool
 
-  /// - Parameter uid: what nobody else gives to an event.
+  /// - Parameter uid: a globally unique identifier.
   public init(
     uid: String, stamp: Timestamp, time: Time, summary: String, description: [String] = [], category: String,
     isBusy: Bool = false
@@ -47,11 +47,13 @@ public struct CalendarEvent: Hashable, Sendable {
     self.isBusy = isBusy
   }
 
-  /// A workout with its activity, duration, distance, energy and source, under its UUID; `nil` of what is no workout.
+  /// Creates an event from a workout's UUID, activity, duration, distance, energy and source; `nil` for other
+  /// samples.
   public init?(workout sample: Sample) {
     guard case .workout(let workout) = sample.payload else { return nil }
     self.init(
-      uid: sample.uuid.uuidString, stamp: sample.created.flatMap { CalendarText.instant($0) == nil ? nil : $0 } ?? sample.end,
+      uid: sample.uuid.uuidString,
+      stamp: sample.created.flatMap { CalendarText.instant($0) == nil ? nil : $0 } ?? sample.end,
       time: .instants(start: sample.start, end: sample.end), summary: workout.activityType.displayName,
       description: Self.description(of: workout, in: sample) + [sample.source.name], category: "Workout", isBusy: true)
   }
@@ -59,7 +61,7 @@ public struct CalendarEvent: Hashable, Sendable {
   private static func description(of workout: Workout, in sample: Sample) -> [String] {
     var lines: [String] = []
     if let duration = workout.duration, let text = Self.duration(duration) { lines.append(text) }
-    // Its totals are metres and kilocalories, out of attributes or of statistics.
+    // HealthSampleDTO has the totals in metres and kilocalories, from attributes or from statistics.
     let totals = HealthSampleDTO(sample, members: [], dates: .iso8601)
     if let distance = totals?.workoutTotalDistance, (1..<1e12).contains(distance) {
       lines.append("\((distance / 10).rounded() / 100) km")
@@ -70,18 +72,18 @@ public struct CalendarEvent: Hashable, Sendable {
     return lines
   }
 
-  /// `29 min`, `7 h 5 min`; `nil` of a length that nothing has.
+  /// Returns a duration such as `29 min` or `7 h 5 min`, or `nil` if it is out of range.
   ///
-  /// - Parameter seconds: from 0 to some thirty years.
+  /// - Parameter seconds: from 0 to less than 1e9, about thirty years.
   public static func duration(_ seconds: Double) -> String? {
     guard (0..<1e9).contains(seconds) else { return nil }
     let minutes = Int((seconds / 60).rounded())
     return minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
   }
 
-  /// A calendar with this event alone; `nil` where it lies in no year that a calendar has.
+  /// Returns a calendar with only this event, or `nil` if its time is outside the years 1 to 9999.
   ///
-  /// - Parameter properties: lines of the event beside its own, such as `X-HPEER-DIGEST:…`: names and texts.
+  /// - Parameter properties: the names and texts of additional lines, such as `X-HPEER-DIGEST:…`.
   public func calendar(_ properties: [(name: String, text: String)] = []) -> [UInt8]? {
     var bytes: [UInt8] = []
     CalendarText.begin(to: &bytes)
@@ -90,7 +92,9 @@ public struct CalendarEvent: Hashable, Sendable {
     return bytes
   }
 
-  /// - Returns: false, and nothing written, where it lies in no year that a calendar has.
+  /// Appends the event.
+  ///
+  /// - Returns: false, and nothing is written, if its time is outside the years 1 to 9999.
   func append(_ properties: [(name: String, text: String)] = [], to bytes: inout [UInt8]) -> Bool {
     guard let stamp = CalendarText.instant(stamp), let times = times() else { return false }
     let lines =
@@ -107,7 +111,7 @@ public struct CalendarEvent: Hashable, Sendable {
     switch time {
     case .instants(let start, let end):
       guard let first = CalendarText.instant(start), let last = CalendarText.instant(end) else { return nil }
-      // An event without an end ends when it begins, and one may not end before (section 3.6.1).
+      // Without DTEND, an event ends when it begins. DTEND must be later than DTSTART (section 3.6.1).
       return ["DTSTART:\(first)"] + (last > first ? ["DTEND:\(last)"] : [])
     case .day(let day):
       guard let first = CalendarText.date(day), let next = CalendarText.date(day + 1) else { return nil }

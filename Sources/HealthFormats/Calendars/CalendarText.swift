@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Lines of iCalendar (RFC 5545).
+/// The line format of iCalendar (RFC 5545).
 enum CalendarText {
   static func begin(to bytes: inout [UInt8]) {
     for line in ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//hpeer//hpeer//EN", "CALSCALE:GREGORIAN"] {
@@ -10,15 +10,15 @@ enum CalendarText {
 
   static func end(to bytes: inout [UInt8]) { append("END:VCALENDAR", to: &bytes) }
 
-  /// `20240615T103000Z` (section 3.3.5); `nil` beyond the years 1 to 9999.
+  /// Returns an instant as `20240615T103000Z` (section 3.3.5), or `nil` outside the years 1 to 9999.
   static func instant(_ instant: Timestamp) -> String? {
     guard years.contains(instant.seconds) else { return nil }
     return Timestamp(seconds: instant.seconds).iso8601.filter { $0 != "-" && $0 != ":" }
   }
 
-  /// `20240615` (section 3.3.4); `nil` beyond the years 1 to 9999.
+  /// Returns a date as `20240615` (section 3.3.4), or `nil` outside the years 1 to 9999.
   ///
-  /// - Parameter day: days since 1970-01-01.
+  /// - Parameter day: the number of days since 1970-01-01.
   static func date(_ day: Int) -> String? {
     let (seconds, isTooFar) = Int64(day).multipliedReportingOverflow(by: 86_400)
     guard !isTooFar, years.contains(seconds) else { return nil }
@@ -27,7 +27,7 @@ enum CalendarText {
 
   private static let years: Range<Int64> = -62_135_596_800..<253_402_300_800
 
-  /// Section 3.3.11; other control characters may not be in a text.
+  /// Returns a text with escapes (section 3.3.11) and without control characters, which are not allowed.
   static func escaped(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       switch scalar {
@@ -41,7 +41,7 @@ enum CalendarText {
     }
   }
 
-  /// A line, folded where it has more than 75 bytes, but never within a character (section 3.1).
+  /// Appends a line, folded after 75 bytes but never within a character (section 3.1).
   static func append(_ line: String, to bytes: inout [UInt8]) {
     var length = 0
     for scalar in line.unicodeScalars {

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// Writes workouts as events of a calendar (iCalendar, RFC 5545), which calendar programs import and can be subscribed to.
+/// Writes workouts as calendar events (iCalendar, RFC 5545), for calendar programs to import or subscribe to.
 ///
-/// An event has the UUID of its workout, so that importing a file again changes the events that are there.
+/// An event has the UUID of its workout, so importing a file again updates the existing events.
 ///
 /// ```swift
 /// func calendar(of workouts: [Sample]) -> [UInt8] {
@@ -15,12 +15,14 @@ import HealthModel
 /// }
 /// ```
 public struct WorkoutCalendarWriter: SelectiveFileWriter, Sendable {
-  /// A calendar needs nothing to be known beforehand.
+  /// Creates a writer.
   public init() {}
 
   public func begin(into bytes: inout [UInt8]) { CalendarText.begin(to: &bytes) }
 
-  /// - Returns: false for what is no workout, or lies in no year that a calendar has.
+  /// Writes a workout.
+  ///
+  /// - Returns: false, and nothing is written, for other samples and for workouts outside the years 1 to 9999.
   public func append(_ sample: Sample, members: [Sample] = [], to bytes: inout [UInt8]) -> Bool {
     CalendarEvent(workout: sample)?.append(to: &bytes) ?? false
   }

@@ -1,16 +1,16 @@
 import ZstandardFrames
 
-/// Compresses bytes piece by piece, in constant memory. Used by one thread at a time.
+/// A streaming compressor that uses constant memory. Used by one thread at a time.
 package protocol ByteCompressor: AnyObject {
-  /// What can be said so far; the rest comes later.
+  /// Compresses bytes and returns the output that is available so far.
   func compress(_ bytes: [UInt8]) -> [UInt8]
-  /// The end; to be called once.
+  /// Ends the stream and returns the rest of the output. Call this once.
   func finish() -> [UInt8]
 }
 
 extension ZstandardCompressor: ByteCompressor {}
 
-/// Makes a gzip file (RFC 1952) of one member, without a name or a time in it.
+/// A compressor that makes a gzip file (RFC 1952) with a single member, without name or time.
 final class GzipCompressor: ByteCompressor {
   private let deflater = Deflater(as: .gzip)
 

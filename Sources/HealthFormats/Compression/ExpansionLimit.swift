@@ -1,8 +1,8 @@
-/// Tells content that was made to keep a reader busy from what anyone has.
+/// A limit on the expansion of compressed content, which detects decompression bombs.
 struct ExpansionLimit {
-  /// Samples become thirty times as large; nothing but bombs becomes more than this.
+  /// The maximum ratio of expanded to compressed size. Samples expand about thirtyfold; only bombs exceed this ratio.
   private static let ratio: Int64 = 1000
-  /// Up to so many bytes, any ratio is right: an empty table, white space.
+  /// The expanded size in bytes up to which any ratio is allowed, as that of an empty table or white space.
   private static let free: Int64 = 64 << 20
 
   private var consumed: Int64 = 0

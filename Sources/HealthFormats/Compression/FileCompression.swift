@@ -1,20 +1,22 @@
 import ZstandardFrames
 
-/// How a whole file is compressed; the raw value is the suffix that says so.
+/// The compression of a whole file. The raw value is the suffix of its name.
 public enum FileCompression: String, Hashable, Sendable, CaseIterable {
   /// gzip (RFC 1952).
   case gzip = "gz"
   /// Zstandard (RFC 8878).
   case zstandard = "zst"
 
-  /// What the suffix of a file's name says, in any case: `health.json.gz`; `nil` for any other.
+  /// Returns the compression for the suffix of a file name, such as `health.json.gz`, ignoring case. Returns `nil`
+  /// for other suffixes.
   public init?(suffixOf path: String) {
     let path = path.lowercased()
     guard let found = Self.allCases.first(where: { path.ends(with: ".\($0.rawValue)") }) else { return nil }
     self = found
   }
 
-  /// What the first bytes of a file say; `nil` for one that is not compressed in one of these ways.
+  /// Returns the compression for the first bytes of a file, or `nil` if the file is not compressed in one of these
+  /// formats.
   init?(_ head: [UInt8]) {
     guard let found = Self.allCases.first(where: { head.starts(with: $0.signature) }) else { return nil }
     self = found
@@ -27,7 +29,7 @@ public enum FileCompression: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// For the whole of one file.
+  /// Returns a compressor for one file.
   package func compressor() -> sending any ByteCompressor {
     switch self {
     case .gzip: GzipCompressor()
@@ -35,9 +37,9 @@ public enum FileCompression: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The content of what `source` gives.
+  /// Returns a source of the decompressed content of `source`.
   ///
-  /// - Parameter path: of the file, for errors.
+  /// - Parameter path: the path of the file, for errors.
   func decompressing(_ source: any ByteSource, path: String) -> any ByteSource {
     switch self {
     case .gzip: GzipSource(source, path: path)

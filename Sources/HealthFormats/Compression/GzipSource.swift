@@ -1,12 +1,13 @@
-/// The content of a gzip file (RFC 1952), of all its members one after the other. Length and checksum of each are compared.
+/// The decompressed content of a gzip file (RFC 1952) with any number of members. Verifies the length and checksum of
+/// each.
 final class GzipSource: ByteSource {
   private static let inputSize = 64 << 10
-  /// In bytes: a name, a comment and extra fields, which are passed over.
+  /// The maximum size of a header in bytes. Its name, comment and extra fields are skipped.
   private static let maximumHeader = 256 << 10
 
   private let path: String
   private let input: InputBuffer
-  /// Of the member that is being read.
+  /// The inflater of the current member.
   private var inflater: Inflater?
   private var hasMember = false
   private var limit = ExpansionLimit()
@@ -39,7 +40,7 @@ final class GzipSource: ByteSource {
 
   func close() { input.close() }
 
-  /// The member that is open, or the next one; `nil` after the last.
+  /// Returns the current member or the next one, or `nil` after the last.
   private func member() throws(ImportError) -> Inflater? {
     if let inflater { return inflater }
     guard try input.fill() else {
@@ -47,7 +48,7 @@ final class GzipSource: ByteSource {
       throw damage("it is empty")
     }
     if hasMember, input.start.pointee == 0 {
-      // What tapes and block devices are filled up with.
+      // Tapes and block devices pad files with zeros.
       while try input.fill() {
         guard input.start.pointee == 0 else { throw damage("something follows its end") }
         input.take(1)
@@ -73,14 +74,14 @@ final class GzipSource: ByteSource {
     }
     let flags = try next()
     guard flags & 0b1110_0000 == 0 else { throw damage("its header makes no sense") }
-    // Time, compression, system.
+    // Skip time, compression level and system.
     for _ in 0..<6 { _ = try next() }
     if flags & 0b100 != 0 {
       let low = try next()
       let length = try Int(low) | Int(next()) << 8
       for _ in 0..<length { _ = try next() }
     }
-    // A name and a comment.
+    // Skip a name and a comment.
     for flag in [0b1000, 0b1_0000] as [UInt8] where flags & flag != 0 {
       while try next() != 0 {}
     }

@@ -1,8 +1,9 @@
 import CISAL
 import HealthModel
 
-/// Writes a zip archive (APPNOTE.TXT 6.3.10) from front to back, so that it can go anywhere: files are deflated as they
-/// come, and their sizes follow them. In memory is the table of contents.
+/// A writer of zip archives (APPNOTE.TXT 6.3.10) that writes from front to back, so that the output need not be
+/// seekable. Files are deflated as they come, and their sizes follow the content. Only the table of contents is kept
+/// in memory.
 package struct ZipWriter: ~Copyable {
   private struct Entry {
     var name: [UInt8]
@@ -10,7 +11,7 @@ package struct ZipWriter: ~Copyable {
     var checksum: UInt32 = 0
     var storedSize: UInt64 = 0
     var size: UInt64 = 0
-    /// Whether its sizes are written with 64 bits, wherever they are.
+    /// Whether the data descriptor has sizes of 64 bits.
     var isLarge: Bool
   }
 
@@ -19,7 +20,9 @@ package struct ZipWriter: ~Copyable {
   private var deflater: Deflater?
   private var position: UInt64 = 0
 
-  /// - Parameter modified: of all files; the clock that the archive tells has UTC.
+  /// Creates a writer.
+  ///
+  /// - Parameter modified: the modification time of all files, written in UTC.
   package init(modified: Timestamp) {
     let civil = modified.civil
     guard (1980...2107).contains(civil.year) else {
@@ -32,12 +35,12 @@ package struct ZipWriter: ~Copyable {
     )
   }
 
-  /// Begins a file.
+  /// Begins a file and returns its header.
   ///
   /// - Parameters:
-  ///   - name: with `/` between its parts, of at most 65,535 bytes; no other file has it.
-  ///   - mayBeLarge: whether it may have 4 GiB or more. Some programs do not read the archive to the end first, and need to
-  ///     know.
+  ///   - name: a unique name of at most 65,535 bytes, with `/` between its parts.
+  ///   - mayBeLarge: whether the file may have 4 GiB or more. Programs that read the archive as a stream need to know
+  ///     this.
   package mutating func begin(_ name: String, mayBeLarge: Bool = false) -> [UInt8] {
     let entry = Entry(name: Array(name.utf8.prefix(0xFFFF)), offset: position, isLarge: mayBeLarge)
     entries.append(entry)
@@ -45,7 +48,7 @@ package struct ZipWriter: ~Copyable {
     var bytes = LittleEndianBytes()
     bytes.append(0x0403_4B50, 4)
     appendCommon(entry, to: &bytes)
-    // Checksum and sizes, which follow the content.
+    // Checksum and sizes follow the content.
     for _ in 0..<3 { bytes.append(0, 4) }
     bytes.append(UInt64(entry.name.count), 2)
     bytes.append(entry.isLarge ? 20 : 0, 2)
@@ -58,7 +61,7 @@ package struct ZipWriter: ~Copyable {
     return counted(bytes.bytes)
   }
 
-  /// More of the file that was begun last.
+  /// Appends content to the current file. Returns the bytes to write.
   package mutating func append(_ bytes: [UInt8]) -> [UInt8] {
     guard let deflater else { return [] }
     let index = entries.count - 1
@@ -70,7 +73,7 @@ package struct ZipWriter: ~Copyable {
     return counted(deflater.deflate(bytes))
   }
 
-  /// The end of the file that was begun last.
+  /// Ends the current file. Returns the bytes to write.
   package mutating func endFile() -> [UInt8] {
     guard let deflater = deflater.take() else { return [] }
     let data = counted(deflater.finish())
@@ -86,7 +89,7 @@ package struct ZipWriter: ~Copyable {
     return data + counted(bytes.bytes)
   }
 
-  /// The table of contents; to be called once, when all files have ended.
+  /// Returns the table of contents. Call this once, after the last file.
   package mutating func finish() -> [UInt8] {
     let start = position
     var bytes = LittleEndianBytes()
@@ -115,10 +118,10 @@ package struct ZipWriter: ~Copyable {
     return counted(bytes.bytes)
   }
 
-  /// The system that modes of files are meant for.
+  /// The system whose file modes are used (Unix), in the upper byte.
   private static let unix = 3 << 8
 
-  /// Version, flags (the sizes follow, names are in UTF-8), method, time.
+  /// Appends version, flags (the sizes follow the content; names are UTF-8), method, and time.
   private func appendCommon(_ entry: Entry, to bytes: inout LittleEndianBytes) {
     bytes.append(entry.isLarge ? 45 : 20, 2)
     bytes.append(0x0808, 2)
@@ -128,7 +131,7 @@ package struct ZipWriter: ~Copyable {
   }
 
   private func appendDirectory(_ entry: Entry, to bytes: inout LittleEndianBytes) {
-    // What does not fit into 32 bits, in this order (4.5.3).
+    // Numbers that do not fit into 32 bits go into an extra field, in this order (4.5.3).
     let numbers = [entry.size, entry.storedSize, entry.offset]
     let large = numbers.filter { $0 >= 0xFFFF_FFFF }
     let fields = numbers.map { min($0, 0xFFFF_FFFF) }
@@ -140,9 +143,9 @@ package struct ZipWriter: ~Copyable {
     bytes.append(fields[0], 4)
     bytes.append(UInt64(entry.name.count), 2)
     bytes.append(large.isEmpty ? 0 : UInt64(4 + 8 * large.count), 2)
-    // No comment, on no other disk, no text.
+    // No comment, the first disk, and no text flag.
     for _ in 0..<3 { bytes.append(0, 2) }
-    // A file that only its owner reads.
+    // Only the owner may read and write the file.
     bytes.append(0o100_600 << 16, 4)
     bytes.append(fields[2], 4)
     bytes.bytes += entry.name
@@ -159,7 +162,7 @@ package struct ZipWriter: ~Copyable {
   }
 }
 
-/// Numbers in bytes, the lowest byte first.
+/// An array of bytes to which integers are appended, the lowest byte first.
 private struct LittleEndianBytes {
   var bytes: [UInt8] = []
 

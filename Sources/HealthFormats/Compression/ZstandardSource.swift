@@ -1,6 +1,7 @@
 import ZstandardFrames
 
-/// The content of a file of Zstandard frames. Checksums are compared where frames have them, and the last must be whole.
+/// The decompressed content of a file of Zstandard frames. Verifies checksums, if frames have them, and that the last
+/// frame is complete.
 final class ZstandardSource: ByteSource {
   private static let inputSize = 128 << 10
   private static let outputSize = 128 << 10
@@ -8,7 +9,8 @@ final class ZstandardSource: ByteSource {
   private let path: String
   private let decompressor = ZstandardDecompressor()
   private let input: InputBuffer
-  /// Whatever is asked for, the library gets the same room: what it finds wrong with a frame depends on that.
+  /// A buffer of constant size. The errors that the library reports depend on the size of its output buffer, so
+  /// callers' buffers are not passed on.
   private let output: UnsafeMutablePointer<UInt8>
   private var ready = 0..<0
   private var limit = ExpansionLimit()

@@ -1,12 +1,12 @@
 import HealthModel
 
-/// The source and the device of a sample, as one contained `Device`, with the names that HealthKitToFhir gave to their fields.
+/// The conversion of a sample's source and device to a single contained `Device`, with HealthKitToFhir's field names.
 enum FHIRAgent {
-  /// Whose codes name the versions of a device.
+  /// The code system of a device's version types.
   private static let versions = FHIRText.ownCodes
   private static let localIdentifier = "device.localIdentifier"
 
-  /// A text whose type is one of our own codes.
+  /// Appends an object with a text whose type is one of hpeer's own codes.
   private static func append(_ text: String, coded code: String, to bytes: inout [UInt8]) {
     bytes.append("{\"type\":{\"coding\":[")
     bytes.append(coding: FHIRText.ownCodes, code, display: nil)
@@ -15,7 +15,7 @@ enum FHIRAgent {
     bytes.append("}")
   }
 
-  /// The `Device` as JSON. What FHIR has no text for, such as an empty name, is left out.
+  /// Appends the `Device` as JSON. Texts that FHIR cannot express, such as an empty name, are left out.
   static func append(_ source: Source, _ device: Device?, to bytes: inout [UInt8]) {
     bytes.append("{\"resourceType\":\"Device\",\"id\":\"device\"")
     list("identifier", to: &bytes) { list in
@@ -70,7 +70,7 @@ enum FHIRAgent {
 
   // MARK: Reading
 
-  /// What ``append(_:_:to:)`` wrote, as far as FHIR can say it.
+  /// Returns the source and the device of a resource that ``append(_:_:to:)`` wrote, as far as FHIR expresses them.
   static func read(_ resource: JSONValue) -> (source: Source, device: Device?) {
     func texts(_ list: String, _ field: String, where matches: (JSONValue) -> Bool) -> String? {
       resource[list]?.elements.first(where: matches)?[field]?.text
@@ -100,7 +100,7 @@ enum FHIRAgent {
   private struct List {
     var bytes: [UInt8] = []
 
-    /// Left out where FHIR cannot say it.
+    /// Appends a text, or nothing if FHIR cannot express it.
     mutating func add(_ text: String?, _ write: (String, inout [UInt8]) -> Void) {
       guard let text = text.flatMap(FHIRText.plain) else { return }
       if !bytes.isEmpty { bytes.append(",") }

@@ -1,18 +1,18 @@
 import Foundation
 import HealthModel
 
-/// What the resource of one sample says of its payload.
+/// The members of a sample's resource that express its payload.
 struct FHIRBody {
-  /// `,"value…":…`, or why there is none; nothing where the parts say it all.
+  /// The member `,"value…":…` or `,"dataAbsentReason":…`; empty if the parts express the whole payload.
   var value: [UInt8] = []
-  /// `,"hasMember":[…]` and `,"component":[…]`.
+  /// The members `,"hasMember":[…]` and `,"component":[…]`.
   var parts: [UInt8] = []
-  /// What of the payload cannot be read back from these.
+  /// The extension's members for the parts of the payload that cannot be read back from the resource.
   var rest: [FHIRPage.Member] = []
-  /// Whether the codes of the table are for this.
+  /// Whether the table's codes apply to this payload.
   var fitsCodes = true
 
-  /// - Parameter members: those of a correlation that are there.
+  /// - Parameter members: the available members of a correlation.
   init(
     _ row: CodedSample, kind: String, _ page: inout FHIRPage, map: FHIRMap, links: FHIRLinks, members: [Sample]
   ) throws {
@@ -73,7 +73,7 @@ struct FHIRBody {
     }
   }
 
-  /// How long a stage of sleep was, which LOINC has codes for.
+  /// Appends the duration of a sleep stage for which LOINC has a code.
   private mutating func sleep(stage: Int64, seconds: Double) {
     let duration: (code: String, display: String)? =
       switch stage {
@@ -92,11 +92,13 @@ struct FHIRBody {
   }
 }
 
-/// The components of one observation.
+/// The components of an observation.
 struct FHIRComponents {
   private var bytes: [UInt8] = []
 
-  /// - Parameter write: the value, without a comma before it.
+  /// Adds a component.
+  ///
+  /// - Parameter write: a closure that appends the value, without a leading comma.
   mutating func add(
     _ codings: [FHIRMap.Coding], text: String?, extension member: Sample? = nil,
     _ write: (inout [UInt8]) -> Void
@@ -121,7 +123,7 @@ struct FHIRComponents {
     add(codings, text: text, extension: member) { FHIRQuantity.append(quantity, entry: entry, to: &$0) }
   }
 
-  /// `,"component":[…]`; nothing where there are none.
+  /// Appends the member `,"component":[…]`, or nothing if there are no components.
   func append(to other: inout [UInt8]) {
     if bytes.isEmpty { return }
     other.append(",\"component\":[")

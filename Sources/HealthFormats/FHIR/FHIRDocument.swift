@@ -1,12 +1,14 @@
 import Foundation
 import HealthModel
 
-/// A clinical record as a `DocumentReference`: the resource of another system stays as that system wrote it, in an attachment.
+/// The form of a clinical record: a `DocumentReference` with the original resource of the other system as attachment.
 enum FHIRDocument {
-  /// In bytes of the resource; institutions' have some thousand.
+  /// The maximum size of the attached resource in bytes. Resources of institutions have a few thousand.
   private static let maximumContent = 4 << 20
 
-  /// - Returns: false for a record that is too large, and then nothing is written.
+  /// Appends the `DocumentReference` of a clinical record.
+  ///
+  /// - Returns: false, and nothing is written, if the record is too large.
   static func append(
     _ sample: Sample, _ record: ClinicalRecord, agent: FHIRPage.AgentForm, map: FHIRMap, subject: [UInt8],
     naming: FHIRWriter.Naming, to bytes: inout [UInt8]
@@ -43,9 +45,9 @@ enum FHIRDocument {
     return true
   }
 
-  /// The clinical record that ``append(_:_:agent:map:subject:naming:to:)`` wrote.
+  /// Returns the clinical record that ``append(_:_:agent:map:subject:naming:to:)`` wrote.
   ///
-  /// - Parameter rest: what the extension says.
+  /// - Parameter rest: the text of hpeer's extension.
   static func sample(_ rest: String, _ resource: JSONValue) throws(FHIRObservation.Failure) -> Sample {
     guard var sample = try? CanonicalJSON.decode(Sample.self, rest), case .clinicalRecord(var record) = sample.payload
     else { throw .malformed("extension of hpeer's") }

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// Parts of resources that occur in many places, as JSON.
+/// JSON fragments that occur in many resources.
 extension [UInt8] {
-  /// `{"system":…,"code":…,"display":…}`.
+  /// Appends a coding: `{"system":…,"code":…,"display":…}`.
   mutating func append(coding system: String, _ code: String, display: String?) {
     append("{\"system\":")
     append(quoted: system)
@@ -15,7 +15,7 @@ extension [UInt8] {
     append("}")
   }
 
-  /// A `CodeableConcept`: the codes, and a text for people.
+  /// Appends a `CodeableConcept` with its codes and a text for people.
   mutating func append(concept codings: [FHIRMap.Coding], text: String?) {
     append("{")
     if !codings.isEmpty {
@@ -34,7 +34,7 @@ extension [UInt8] {
     append("}")
   }
 
-  /// `,"unit":…,"system":…,"code":…}`: what of a `Quantity` comes after its value.
+  /// Appends the end of a `Quantity` after its value: `,"unit":…,"system":…,"code":…}`.
   mutating func append(unit: String?, ucum: String?) {
     if let unit {
       append(",\"unit\":")
@@ -47,14 +47,14 @@ extension [UInt8] {
     append("}")
   }
 
-  /// `{"coding":[…]}` of a code that says why there is no value.
+  /// Appends the `CodeableConcept` of a reason why a value is absent.
   mutating func append(absence code: String, display: String) {
     append("{\"coding\":[")
     append(coding: "http://terminology.hl7.org/CodeSystem/data-absent-reason", code, display: display)
     append("]}")
   }
 
-  /// The same for a number that FHIR has no decimal for.
+  /// Appends the reason why a number is absent that is not finite and so has no FHIR decimal.
   mutating func append(absenceOf number: Double) {
     if number.isNaN {
       append(absence: "not-a-number", display: "Not a Number (NaN)")
@@ -67,7 +67,7 @@ extension [UInt8] {
 }
 
 extension FHIRMap {
-  /// The codes of a type: those of the table, and its own name, which every type has that FHIR's `code` can say.
+  /// Returns the codes of a type: those of the table, and the type's own name if it is a valid FHIR `code`.
   func codings(of type: SampleType, withTable: Bool = true) -> [Coding] {
     var codings = withTable ? self[type]?.codings ?? [] : []
     if FHIRText.isCode(type.rawValue) {
@@ -77,7 +77,7 @@ extension FHIRMap {
     return codings
   }
 
-  /// For people.
+  /// Returns the name of a type for people.
   static func name(of type: SampleType) -> String {
     SampleTypeCatalogue.healthKit[type]?.displayName ?? FHIRText.plain(type.rawValue) ?? "Unknown type"
   }

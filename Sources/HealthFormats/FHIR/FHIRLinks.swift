@@ -1,13 +1,13 @@
 import Foundation
 import HealthModel
 
-/// How an observation names another (https://hl7.org/fhir/R4/references.html).
+/// The form of references between observations (https://hl7.org/fhir/R4/references.html).
 enum FHIRLinks: Sendable {
-  /// By the address that it has in a bundle.
+  /// References by address within a bundle.
   case bundle
-  /// By its type and its id.
+  /// References by type and id.
   case paths
-  /// By its identifier, which also names one that is not there yet.
+  /// References by identifier, which may point to an observation that does not exist yet.
   case identifiers
 
   /// Appends a `Reference`.
@@ -24,7 +24,7 @@ enum FHIRLinks: Sendable {
 }
 
 extension [UInt8] {
-  /// `,"id":"…"`.
+  /// Appends the member `,"id":"…"`.
   mutating func append(id uuid: UUID) {
     append(",\"id\":\"")
     append(lowercased: uuid)

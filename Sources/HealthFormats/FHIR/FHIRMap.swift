@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Which codes, unit and category FHIR has for a type of samples, read from `Resources/fhir_map.tsv` or a file of that form.
+/// The FHIR codes, unit and category of each sample type, read from `Resources/fhir_map.tsv` or a file of that form.
 ///
 /// ```swift
 /// let entry = FHIRMap.standard[SampleType("HKQuantityTypeIdentifierHeartRate")]
@@ -8,58 +8,58 @@ import HealthModel
 /// let own = try FHIRMap.standard.overridden(byFile: "codes.tsv")
 /// ```
 ///
-/// A type that is not in the table is exported all the same, under its own name.
+/// A type that is not in the table is exported under its own name.
 public struct FHIRMap: Hashable, Sendable {
-  /// A code of LOINC, SNOMED CT or another system, beside the type's own name.
+  /// A code of LOINC, SNOMED CT or another system, used in addition to the type's own name.
   public struct Coding: Hashable, Sendable {
-    /// An absolute URI: `http://loinc.org`.
+    /// The code system as an absolute URI, such as `http://loinc.org`.
     public var system: String
-    /// As the system writes it: `8867-4`.
+    /// The code in the system's spelling, such as `8867-4`.
     public var code: String
-    /// What the system calls it.
+    /// The system's name for the code.
     public var display: String
   }
 
-  /// What the table says of one type.
+  /// The table's data for one type.
   public struct Entry: Hashable, Sendable {
-    /// A code of FHIR's observation categories: `vital-signs`; `nil` for none.
+    /// The code of an observation category, such as `vital-signs`, or `nil` for none.
     public var category: String?
-    /// The URL of a profile that observations with these codes and this unit conform to.
+    /// The URL of a profile to which observations with these codes and this unit conform.
     public var profile: String?
-    /// HealthKit's name of the unit that values are converted into; `nil` for what is no quantity.
+    /// HealthKit's name of the unit to which values are converted, or `nil` for a type without quantities.
     public var unit: String?
-    /// The UCUM code of ``unit``. Of `%`, values are a hundred times HealthKit's.
+    /// The UCUM code of ``unit``. Values in `%` are a hundred times HealthKit's.
     public var ucum: String?
-    /// In the order of the table; none for a type that no system has a code for.
+    /// The codes in the order of the table; empty for a type that has no code in any system.
     public var codings: [Coding]
   }
 
-  /// The table that this build carries, read once.
+  /// The built-in table, read once.
   public static let standard: FHIRMap = {
     do {
       return try FHIRMap(table: Array(PackageResources.fhir_map_tsv), path: "fhir_map.tsv")
     } catch {
-      // Built in, and read by a test.
+      // The table is built in, and a test reads it.
       preconditionFailure("\(error)")
     }
   }()
 
   private var entries: [String: Entry]
 
-  /// - Throws: ``FHIRMapError`` with the line.
+  /// - Throws: ``FHIRMapError`` with the line number.
   init(table: [UInt8], path: String) throws(FHIRMapError) {
     entries = try FHIRMapParser.entries(table, path: path)
   }
 
-  /// The types that the table names.
+  /// The types in the table, sorted.
   public var types: [SampleType] { entries.keys.sorted().map { SampleType($0) } }
 
-  /// `nil` for a type that the table does not name.
+  /// Returns the entry of a type, or `nil` if the type is not in the table.
   public subscript(type: SampleType) -> Entry? { entries[type.rawValue] }
 
-  /// This table with what a file says instead: of each type that it names, all.
+  /// Returns this table with the entries of a file, which replace whole entries of the same type.
   ///
-  /// - Throws: ``FHIRMapError``.
+  /// - Throws: ``FHIRMapError``
   public func overridden(byFile path: String) throws(FHIRMapError) -> FHIRMap {
     let table: [UInt8]
     do {
@@ -75,13 +75,15 @@ public struct FHIRMap: Hashable, Sendable {
   }
 }
 
-/// Why a table of codes cannot be used. Each description is one sentence for a person.
+/// An error that makes a table of codes unusable. Each description is one sentence for a person.
 public enum FHIRMapError: Error, Hashable, Sendable {
-  /// There is no such file, or it cannot be opened.
+  /// The file does not exist or cannot be opened.
   case unreadable(path: String)
-  /// It is far larger than a table of all types.
+  /// The file is far larger than a table of all types.
   case tooLarge(path: String)
-  /// - Parameter detail: what is wrong, with the name of the column.
+  /// The table is malformed.
+  ///
+  /// - Parameter detail: the problem, with the name of the column.
   case malformed(path: String, line: Int, detail: String)
 }
 

@@ -1,12 +1,12 @@
 import HealthModel
 
-/// Reads tables of codes strictly: what would make an invalid resource is an error that names its line.
+/// Parses tables of codes strictly. A value that would make a resource invalid is an error with its line number.
 enum FHIRMapParser {
-  /// In bytes; the built-in table has 16,000.
+  /// The maximum size of a table in bytes; the built-in table has about 16,000.
   static let maximumSize = 1 << 20
   static let columns = ["type", "category", "profile", "unit", "ucum", "system", "code", "display"]
 
-  /// https://terminology.hl7.org/CodeSystem-observation-category.html
+  /// The names of observation categories (https://terminology.hl7.org/CodeSystem-observation-category.html).
   static let categories: [String: String] = [
     "social-history": "Social History", "vital-signs": "Vital Signs", "imaging": "Imaging", "laboratory": "Laboratory",
     "procedure": "Procedure", "survey": "Survey", "exam": "Exam", "therapy": "Therapy", "activity": "Activity",
@@ -19,7 +19,7 @@ enum FHIRMapParser {
     }
     var entries: [String: FHIRMap.Entry] = [:]
     var hasHeader = false
-    // Unicode's other ends of lines are no ends of rows.
+    // Only line feeds end rows, not Unicode's other line separators.
     let lines = text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false)
     for (index, line) in lines.enumerated() {
       let row = line.last == 0x0D ? line.dropLast() : line

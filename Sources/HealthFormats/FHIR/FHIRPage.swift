@@ -1,27 +1,27 @@
 import Foundation
 import HealthModel
 
-/// The dictionaries of ``CodedChanges`` as parts of resources: each is written once, however many samples have it.
+/// The dictionaries of ``CodedChanges`` as JSON fragments, each encoded once for all samples that use it.
 struct FHIRPage {
-  /// A text as JSON in the extension, escaped for the text that it stands in, with its name.
+  /// A named JSON text in the extension, escaped for the string that contains it.
   typealias Member = [UInt8]
 
-  /// What a resource says of a type.
+  /// The JSON fragments of a sample type.
   struct TypeForm {
     let entry: FHIRMap.Entry?
-    /// Before the extension: the profile.
+    /// The member `meta` with the profile, which precedes the extension.
     let meta: [UInt8]
-    /// From `status` to `subject`.
+    /// The members from `status` to `subject`.
     let code: [UInt8]
-    /// Where FHIR cannot say the type.
+    /// The type's name for the extension, if FHIR cannot express it as a code.
     let rest: Member?
   }
 
-  /// What a resource says of a source and a device.
+  /// The JSON fragments of a source and a device.
   struct AgentForm {
     let contained: [UInt8]
     let reference: [UInt8]
-    /// Where ``contained`` does not give back both.
+    /// The source and the device for the extension, as far as ``contained`` does not express them exactly.
     let rest: [Member]
   }
 
@@ -39,11 +39,11 @@ struct FHIRPage {
     var value: Int64
   }
 
-  /// - Parameter subject: the member `subject` with its comma, or nothing.
+  /// - Parameter subject: the member `subject` with a leading comma, or nothing.
   init(_ changes: CodedChanges, map: FHIRMap, subject: [UInt8]) throws {
     (self.changes, self.map, self.subject) = (changes, map, subject)
     metadata = try changes.metadata.map { text in
-      // Most have no zone, and need no decoding.
+      // Most metadata names no time zone and need not be decoded.
       let isPlain = MetadataText.isPlain(text) && !Self.names(zone: text)
       let metadata = isPlain ? [:] : try CanonicalJSON.decode(Metadata.self, text)
       return (Self.member("metadata", text.utf8), FHIRText.zone(of: metadata))
@@ -58,6 +58,8 @@ struct FHIRPage {
     return (0...bytes.count - zoneKey.count).contains { bytes[$0] == zoneKey[0] && bytes[$0...].starts(with: zoneKey) }
   }
 
+  /// Returns a member of the extension.
+  ///
   /// - Parameter json: any JSON text.
   static func member(_ name: String, _ json: some Sequence<UInt8>) -> Member {
     var bytes: [UInt8] = []
@@ -76,7 +78,9 @@ struct FHIRPage {
 
   func metadata(of row: CodedSample) -> (rest: Member, zone: TimeZone?)? { row.metadata.map { metadata[Int($0)] } }
 
-  /// - Parameter fitsCodes: whether the sample is what the codes of the table are for.
+  /// Returns the fragments of a sample's type.
+  ///
+  /// - Parameter fitsCodes: whether the table's codes apply to the sample.
   mutating func type(_ row: CodedSample, fitsCodes: Bool) -> TypeForm {
     let key = UInt64(row.type) << 1 | (fitsCodes ? 1 : 0)
     if let known = types[key] { return known }
@@ -151,7 +155,7 @@ struct FHIRPage {
     return form
   }
 
-  /// `,"valueCodeableConcept":{…}` of a category's integer, and whether reading it gives the integer back.
+  /// Returns `,"valueCodeableConcept":{…}` for a category's integer, and whether reading it restores the integer.
   mutating func category(_ row: CodedSample, _ value: Int64) -> (bytes: [UInt8], isReadBack: Bool) {
     let key = CategoryKey(type: row.type, value: value)
     if let known = categories[key] { return known }
@@ -170,7 +174,7 @@ struct FHIRPage {
     return form
   }
 
-  /// `Asleep Core`, out of `HKCategoryValueSleepAnalysisAsleepCore`.
+  /// Returns the words of a HealthKit name: `Asleep Core` for `HKCategoryValueSleepAnalysisAsleepCore`.
   static func words(_ name: String, of type: SampleType? = nil) -> String {
     var words = Substring(name)
     let known = type.map { $0.rawValue.replacing("HKCategoryTypeIdentifier", with: "", maxReplacements: 1) } ?? ""

@@ -32,7 +32,7 @@ struct FHIRParts {
     }
   }
 
-  /// A text of Apple's, as a code where it can be one.
+  /// Appends one of Apple's texts, as a code if it is a valid one.
   private func concept(_ text: String, display: String? = nil, to bytes: inout [UInt8]) {
     bytes.append(",\"valueCodeableConcept\":")
     let codings =
@@ -51,7 +51,7 @@ struct FHIRParts {
 
   // MARK: Correlations
 
-  /// Both pressures, also where one is not there: the profile wants both.
+  /// Adds components for both pressures, even if a member is missing, because the profile requires both.
   private func pressures(_ members: [Sample], _ components: inout FHIRComponents) {
     for (type, key) in zip(FHIRWriter.pressures, ["systolic", "diastolic"]) {
       let codings = map.codings(of: type)
@@ -69,7 +69,7 @@ struct FHIRParts {
         }
       }
       if !present.isEmpty { continue }
-      // What HealthAppTransfer says of a correlation.
+      // The values that HealthAppTransfer states for a correlation.
       switch sample.metadata["hpeer.correlation.\(key)"] {
       case .number(let number): components.add(codings, text: nil, Quantity(number, "mmHg"), entry: map[type])
       case .integer(let number): components.add(codings, text: nil, Quantity(Double(number), "mmHg"), entry: map[type])
@@ -82,7 +82,7 @@ struct FHIRParts {
     }
   }
 
-  /// Members that are observations of their own.
+  /// Appends references to the members, which are observations of their own.
   private func references(_ correlation: Correlation, _ bytes: inout [UInt8]) {
     if correlation.members.isEmpty { return }
     bytes.append(",\"hasMember\":[")
@@ -113,7 +113,7 @@ struct FHIRParts {
     for (index, leg) in workout.activities.enumerated() { self.leg(leg, index + 1, &components) }
   }
 
-  /// Its time, and what was measured on it, each with the leg in its text.
+  /// Adds the duration and the statistics of a leg. The text of each component names the leg.
   private func leg(_ leg: WorkoutActivity, _ number: Int, _ components: inout FHIRComponents) {
     let name = "Leg \(number)"
     let codings = own("HKWorkoutActivity", "Leg of a workout")
@@ -235,13 +235,13 @@ struct FHIRParts {
 }
 
 extension [UInt8] {
-  /// A number as `SampledData` has it, which knows no exponents: `E` for one that is none.
+  /// Appends a number of a `SampledData`, which has no exponents; `E` stands for a number that is not valid.
   fileprivate mutating func append(sampled number: Double) {
     if number.appendWhole(to: &self) { return }
     guard number.isFinite else { return append("E") }
     let text = number.description
     guard text.utf8.contains(UInt8(ascii: "e")) else { return append(contentsOf: text.utf8) }
-    // Voltages beyond these are no voltages.
+    // Values outside this range are not voltages.
     guard abs(number) < 1e15, abs(number) > 1e-30 else { return append(number.magnitude > 1 ? "E" : "0") }
     append(contentsOf: String(format: "%.40f", number).utf8)
   }

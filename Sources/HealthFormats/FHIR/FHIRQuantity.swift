@@ -1,16 +1,16 @@
 import HealthModel
 
-/// How quantities of one type and one unit become a FHIR `Quantity`.
+/// The conversion of quantities of one type and one unit to a FHIR `Quantity`.
 struct FHIRQuantity {
   /// HealthKit's unit.
   private let source: String
   private let target: String
   private let isPercent: Bool
-  /// Whether reading ``unit`` gives HealthKit's unit back.
+  /// Whether the resource's `unit` is exactly HealthKit's unit.
   private let isOwnUnit: Bool
-  /// What comes after the value.
+  /// The JSON after the value.
   private let end: [UInt8]
-  /// Whether the value has the unit that the codes of the table are for.
+  /// Whether the value is in the unit for which the table's codes are meant.
   let fitsCodes: Bool
 
   /// - Parameters:
@@ -21,7 +21,7 @@ struct FHIRQuantity {
     var (unit, ucum): (String?, String?)
     if let wanted = entry?.unit, let code = entry?.ucum, UnitConversion.convert(1, from: source, to: wanted) != nil {
       (target, ucum, fitsCodes) = (wanted, code, true)
-      // A count that the table measures in something, such as a body mass index, has that for people to read.
+      // A count for which the table has a real unit, such as a body mass index, shows that unit to people.
       let isBare = wanted == "count" && !code.utf8.contains(UInt8(ascii: "{")) && code != "1"
       unit = isBare ? code : wanted
     } else {
@@ -36,27 +36,27 @@ struct FHIRQuantity {
     end = bytes
   }
 
-  /// As the resource says it; not finite where FHIR cannot say it.
+  /// Returns a value in the resource's unit. The result is not finite if FHIR cannot express it.
   func value(of value: Double) -> Double {
     let converted = source == target ? value : UnitConversion.convert(value, from: source, to: target) ?? value
     return isPercent ? FHIRUnits.shifted(converted, by: 2) : converted
   }
 
-  /// Whether ``read(_:unit:ucum:)`` gives the quantity back.
+  /// Returns whether ``read(_:unit:ucum:)`` restores the quantity.
   func isReadBack(_ value: Double, from shown: Double) -> Bool {
-    // JSON has no -0 that everybody reads as one.
+    // Not every JSON reader keeps -0.
     guard isOwnUnit, shown.isFinite, source == target, value != 0 || value.sign == .plus else { return false }
     return (isPercent ? FHIRUnits.shifted(shown, by: -2) : shown) == value
   }
 
-  /// HealthKit's quantity out of what a resource says.
+  /// Returns HealthKit's quantity from the members of a resource.
   static func read(_ value: Double, unit: String, ucum: String?) -> Quantity {
     Quantity(ucum == "%" ? FHIRUnits.shifted(value, by: -2) : value, unit)
   }
 
-  /// `"valueQuantity":{…}`, or why there is no number.
+  /// Appends `"valueQuantity":{…}`, or the reason why there is no number.
   ///
-  /// - Parameter shown: ``value(of:)``.
+  /// - Parameter shown: the result of ``value(of:)``.
   func append(_ shown: Double, to bytes: inout [UInt8]) {
     guard shown.isFinite else {
       bytes.append("\"dataAbsentReason\":")
@@ -67,7 +67,7 @@ struct FHIRQuantity {
     bytes.append(contentsOf: end)
   }
 
-  /// The same of a number in HealthKit's unit, for components.
+  /// Appends a quantity in HealthKit's unit as the value of a component.
   static func append(_ quantity: Quantity, entry: FHIRMap.Entry?, to bytes: inout [UInt8]) {
     let form = FHIRQuantity(unit: quantity.unit, entry: entry)
     form.append(form.value(of: quantity.value), to: &bytes)

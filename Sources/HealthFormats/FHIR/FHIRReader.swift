@@ -1,11 +1,12 @@
 import Foundation
 import HealthModel
 
-/// Reads the resources that ``FHIRWriter`` wrote: a bundle, or resources one after the other.
+/// Reads the resources that ``FHIRWriter`` wrote, from a bundle or in sequence.
 enum FHIRReader {
-  /// In bytes: an own resource has at most 2 MiB of extension, and as much of voltages or thrice of an attachment.
+  /// The maximum size of a resource in bytes. hpeer's own have up to 2 MiB of extension, and as much of voltages or
+  /// three times as much of an attachment.
   private static let maximumResource = 8 << 20
-  /// What is beyond it cannot be an observation of hpeer's.
+  /// The budget of a resource. hpeer writes no larger ones.
   private static let budget = JSONBudget(bytes: maximumResource, weight: 500_000)
 
   static func read(
@@ -44,11 +45,11 @@ enum FHIRReader {
     }
   }
 
-  /// What became of one resource.
+  /// The result of reading one resource.
   private enum Outcome {
     case samples([Sample])
     case skipped(String)
-    /// It is hpeer's, and no sample.
+    /// The resource is hpeer's own but not a sample.
     case passed
   }
 
@@ -95,17 +96,19 @@ enum FHIRReader {
   }
 }
 
-/// An `Observation` as ``FHIRWriter`` writes it.
+/// An `Observation` or `DocumentReference` that ``FHIRWriter`` wrote.
 struct FHIRObservation {
   enum Failure: Error {
-    /// Without hpeer's extension.
+    /// The resource does not have hpeer's extension.
     case foreign
-    /// - Parameter part: what of it is wrong.
+    /// The resource is malformed.
+    ///
+    /// - Parameter part: the missing or invalid part.
     case malformed(_ part: String)
   }
 
   private let resource: JSONValue
-  /// What FHIR has no place for; what it says comes before what the resource says.
+  /// The members of hpeer's extension, which take precedence over the resource.
   private let rest: [String: JSONValue]
   private let restText: String
 
@@ -127,7 +130,7 @@ struct FHIRObservation {
     return members
   }
 
-  /// The sample, and before it the members that are its components.
+  /// Returns the samples of the resource: first the members of a blood pressure, then the sample itself.
   func samples() throws(Failure) -> [Sample] {
     if resource["resourceType"]?.text == "DocumentReference" {
       return [try FHIRDocument.sample(restText, resource)]
@@ -157,7 +160,7 @@ struct FHIRObservation {
   private func uuid() throws(Failure) -> UUID {
     let urns = resource["identifier"]?.elements.filter { $0["system"]?.text == "urn:ietf:rfc:3986" } ?? []
     for urn in urns {
-      // A server may have given it another id, and leaves identifiers.
+      // A server may assign another id but keeps identifiers.
       if let text = urn["value"]?.text, text.utf8.starts(with: "urn:uuid:".utf8),
         let uuid = UUID(uuidString: String(text.dropFirst(9)))
       {
@@ -253,13 +256,13 @@ struct FHIRObservation {
     }
   }
 
-  /// As it stands there: a number may be one that ``JSONValue`` has no case for.
+  /// Returns the JSON text of the payload in the extension unchanged, because ``JSONValue`` cannot hold every number.
   private func payloadText() throws -> String {
     var scanner = JSONScanner(source: MemorySource(Array(restText.utf8)), path: "")
     var text = ""
     try scanner.beginObject()
     while let key = try scanner.nextKey() {
-      // Of two, the last counts everywhere.
+      // If the member occurs twice, the last one counts, as everywhere.
       if key == "payload" {
         text = String(decoding: try scanner.value(limit: FHIRText.maximumString).bytes, as: UTF8.self)
       } else {

@@ -1,27 +1,27 @@
 import Foundation
 import HealthModel
 
-/// FHIR's data types `string`, `code`, `uri` and `dateTime` (https://hl7.org/fhir/R4/datatypes.html).
+/// Helpers for FHIR's data types `string`, `code`, `uri` and `dateTime` (https://hl7.org/fhir/R4/datatypes.html).
 enum FHIRText {
-  /// What other exporters of HealthKit name Apple's identifiers by, too.
+  /// The code system of Apple's identifiers, which other HealthKit exporters use too.
   static let appleSystem = "http://developer.apple.com/documentation/healthkit"
-  /// Of types that are not Apple's.
+  /// The code system of types that are not Apple's.
   static let ownTypes = "urn:hpeer:fhir:types"
-  /// Of parts of samples that no system has a code for.
+  /// The code system of parts of samples for which no other system has a code.
   static let ownCodes = "urn:hpeer:fhir:codes"
-  /// The extension with what FHIR has no place for (`docs/reference/formats/fhir`).
+  /// The URL of the extension for data that FHIR cannot express (`docs/reference/formats/fhir`).
   static let sampleExtension = "urn:hpeer:fhir:sample"
-  /// What names the person of a store.
+  /// The identifier system of a store's person.
   static let storeSystem = "urn:hpeer:fhir:store"
-  /// How HealthKitToFhir names HealthKit's UUIDs, so that what it sent is found again.
+  /// HealthKitToFhir's identifier system for HealthKit UUIDs, so that its observations can be matched.
   static let healthKitToFhir = "com.apple.health"
   static let loinc = "http://loinc.org"
   static let ucum = "http://unitsofmeasure.org"
 
-  /// In characters: what a `string` may have.
+  /// The maximum length of a `string` in characters.
   static let maximumString = 1 << 20
 
-  /// As a `string`: without control characters, and `nil` where nothing is left to see.
+  /// Returns a text as a `string` without control characters, or `nil` if nothing visible remains.
   static func plain(_ text: String) -> String? {
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars.prefix(10_000) {
@@ -31,7 +31,7 @@ enum FHIRText {
     return plain.isEmpty ? nil : plain
   }
 
-  /// Not empty, and no white space but single blanks inside.
+  /// Returns whether a text is a `code`: not empty, and without white space except single spaces inside.
   static func isCode(_ text: String) -> Bool {
     var before: Unicode.Scalar = " "
     for scalar in text.unicodeScalars {
@@ -42,7 +42,7 @@ enum FHIRText {
     return before != " " && text.utf8.count <= 1_000
   }
 
-  /// A scheme, a colon, and something without blanks after it.
+  /// Returns whether a text is an absolute URI: a scheme, a colon, and text without spaces.
   static func isAbsoluteURI(_ text: String) -> Bool {
     let parts = text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1)
     guard parts.count == 2, text.utf8.count <= 1_000, let first = parts[0].first, isLetter(first) else { return false }
@@ -56,12 +56,12 @@ enum FHIRText {
 
   // MARK: Dates
 
-  /// The years that a `dateTime` can say, in any zone.
+  /// The instants that a `dateTime` can express in any time zone.
   private static let years = Timestamp(seconds: -62_135_510_400)..<Timestamp(seconds: 253_402_214_400)
 
   static func canSay(_ instant: Timestamp) -> Bool { years.contains(instant) }
 
-  /// With the offset of the zone; in UTC where there is no zone, or FHIR has no place for the offset.
+  /// Appends an instant with the zone's UTC offset, or in UTC if there is no zone or FHIR does not allow the offset.
   ///
   /// - Precondition: ``canSay(_:)``.
   static func append(_ instant: Timestamp, in zone: TimeZone?, to bytes: inout [UInt8]) {
@@ -75,7 +75,7 @@ enum FHIRText {
     instant.append(to: &bytes)
   }
 
-  /// The zone that a source says that a sample was taken in.
+  /// Returns the time zone in which a sample was taken, according to its metadata.
   static func zone(of metadata: Metadata) -> TimeZone? {
     guard case .string(let name)? = metadata["HKTimeZone"], name.utf8.count <= 64,
       name.utf8.allSatisfy({ isLetter($0) || (0x30...0x39).contains($0) || "_+-/:".utf8.contains($0) })
@@ -85,7 +85,7 @@ enum FHIRText {
 }
 
 extension [UInt8] {
-  /// JSON, as a part of a text that is written in JSON itself.
+  /// Appends JSON, escaped for a JSON string that contains it.
   mutating func append(escaping json: some Sequence<UInt8>) {
     for byte in json {
       if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { append(UInt8(ascii: "\\")) }
@@ -93,7 +93,7 @@ extension [UInt8] {
     }
   }
 
-  /// A UUID as FHIR's ids and URNs have it.
+  /// Appends a UUID in lowercase, as FHIR's ids and URNs require.
   mutating func append(lowercased uuid: UUID) {
     let start = count
     uuid.append(to: &self)

@@ -1,10 +1,10 @@
 import HealthModel
 
-/// HealthKit's units in UCUM (https://ucum.org), for values that have no unit in the table of codes.
+/// The UCUM codes (https://ucum.org) of HealthKit's units, for values without a unit in the table of codes.
 enum FHIRUnits {
-  /// `nil` for a unit that has no code there, or none that is known here.
+  /// Returns the UCUM code of a HealthKit unit, or `nil` if none is known.
   static func ucum(_ unit: String) -> String? {
-    // The molar mass in HealthKit's molar units is the substance, which the code of the observation says.
+    // Drops the molar mass from HealthKit's molar units. It follows from the substance that the code names.
     if let open = unit.firstIndex(of: "<"), let close = unit.firstIndex(of: ">"), open < close {
       return table[String(unit[..<open] + unit[unit.index(after: close)...])]
     }
@@ -25,7 +25,7 @@ enum FHIRUnits {
     "pD": "[p'diop]", "deg": "deg", "appleEffortScore": "{score}",
   ]
 
-  /// Whether a text may be a code of UCUM: no blanks, and brackets that are closed.
+  /// Returns whether a text may be a UCUM code: no spaces, and balanced brackets.
   static func isPlausible(_ ucum: String) -> Bool {
     var open: [UInt8] = []
     for byte in ucum.utf8 {
@@ -41,7 +41,7 @@ enum FHIRUnits {
     return open.isEmpty && !ucum.isEmpty && ucum.utf8.count <= 100
   }
 
-  /// `value` with its decimal point so many places further right, without the error of a multiplication.
+  /// Returns `value` with its decimal point moved to the right, without the rounding error of a multiplication.
   static func shifted(_ value: Double, by places: Int) -> Double {
     guard value.isFinite else { return value }
     let parts = value.description.split(separator: "e")

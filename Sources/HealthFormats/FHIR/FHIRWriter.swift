@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Writes samples as FHIR R4 resources (`docs/reference/formats/fhir.md`): an `Observation` for each, in one `Bundle` or in lines.
+/// Writes samples as FHIR R4 observations, in a `Bundle` or as NDJSON (`docs/reference/formats/fhir.md`).
 ///
 /// ```swift
 /// func write(_ samples: [Sample]) throws -> [UInt8] {
@@ -14,39 +14,39 @@ import HealthModel
 /// }
 /// ```
 ///
-/// What FHIR has no place for is in an extension, so that ``SampleFile`` reads back what was written.
+/// Data that FHIR cannot express is in an extension, so that ``SampleFile`` restores the samples.
 public struct FHIRWriter {
-  /// How resources stand in a file.
+  /// The arrangement of resources in a file.
   public enum Form: Sendable, CaseIterable {
-    /// One `Bundle` of type `collection`, in JSON.
+    /// A single `Bundle` of type `collection`, in JSON.
     case bundle
-    /// One resource a line, as FHIR's Bulk Data has them (NDJSON).
+    /// NDJSON with one resource a line, as in FHIR Bulk Data.
     case lines
   }
 
-  /// How a resource names itself and others.
+  /// The way in which resources identify themselves and refer to others.
   public enum Naming: Sendable {
-    /// By ids, which are UUIDs: of whoever reads a file.
+    /// Ids, which are UUIDs, for files.
     case ids
-    /// By identifiers only: of a server that gives ids itself, and has some of the others or none.
+    /// Identifiers only, for a server that assigns ids itself and may lack some of the other resources.
     case identifiers
   }
 
-  /// Whose the samples are.
+  /// The person to whom the samples belong.
   public enum Subject: Hashable, Sendable {
     /// A `Patient` with this id, which is written first.
     case patient(UUID)
-    /// A reference to one that is elsewhere: `Patient/123`.
+    /// A reference to a `Patient` elsewhere, such as `Patient/123`.
     case reference(String)
   }
 
-  /// What became of the samples of a page.
+  /// The result of writing a page of samples.
   public struct Page {
-    /// Samples that the file has, those among them that are components of another.
+    /// The number of samples in the file, including components of other samples.
     public var written = 0
-    /// Samples that are not in the file.
+    /// The number of samples that are not in the file.
     public var omitted = 0
-    /// Correlations, which ``FHIRWriter/append(_:members:to:)`` takes with their members; nothing is written of them yet.
+    /// The correlations, not yet written. Pass each to ``FHIRWriter/append(_:members:to:)`` with its members.
     public var correlations: [Sample] = []
   }
 
@@ -56,27 +56,29 @@ public struct FHIRWriter {
   private let subject: Subject
   private let map: FHIRMap
   private let subjectMember: [UInt8]
-  /// Members of blood pressures, which are written as their components.
+  /// The members of blood pressures, which are written as components.
   private var components: Set<Component> = []
   private var isFirst = true
 
-  /// Names a pressure; whether it is a systolic one its sample says.
+  /// The identity of a pressure. The sample's type says whether it is systolic.
   private struct Component: Hashable {
     var uuid: UUID
     var start: Timestamp
   }
 
-  /// The type of the correlations whose members are their components.
+  /// The type of correlations whose members are written as components.
   public static let bloodPressure = SampleType("HKCorrelationTypeIdentifierBloodPressure")
-  /// The types of these members.
+  /// The types of the members of a blood pressure.
   public static let pressures = [
     SampleType("HKQuantityTypeIdentifierBloodPressureSystolic"),
     SampleType("HKQuantityTypeIdentifierBloodPressureDiastolic"),
   ]
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
-  ///   - exported: what a bundle says of when it was made.
-  ///   - naming: of observations and documents; the patient of ``Subject/patient(_:)`` has an id in any case.
+  ///   - exported: the export time stated in a bundle.
+  ///   - naming: the naming of observations and documents; the patient of ``Subject/patient(_:)`` always has an id.
   public init(
     _ form: Form, exported: Timestamp, subject: Subject, map: FHIRMap = .standard, naming: Naming = .ids
   ) {
@@ -96,16 +98,16 @@ public struct FHIRWriter {
     subjectMember = member
   }
 
-  /// Whether a text can be the reference of ``Subject/reference(_:)``.
+  /// Returns whether a text is valid for ``Subject/reference(_:)``.
   public static func isReference(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= 1_000
       && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !#"<>"\^`{|}"#.utf8.contains($0) }
   }
 
-  /// Whether a date of FHIR can say an instant, in any zone: the years 1 to 9999.
+  /// Returns whether a FHIR date can express an instant in any time zone: the years 1 to 9999.
   public static func canSay(_ instant: Timestamp) -> Bool { FHIRText.canSay(instant) }
 
-  /// What comes before the first sample: the patient, too.
+  /// Writes the beginning of the file, including the patient.
   public mutating func begin(person: Person, into bytes: inout [UInt8]) {
     if form == .bundle {
       bytes.append("{\"resourceType\":\"Bundle\",\"type\":\"collection\",\"timestamp\":\"")
@@ -133,8 +135,8 @@ public struct FHIRWriter {
     endResource(&bytes)
   }
 
-  /// Remembers that the members of a blood pressure are written with it, and not on their own: of every one that is to
-  /// be written, before the first sample.
+  /// Registers a blood pressure whose members are written as its components, not on their own. Call this for every
+  /// blood pressure to be written, before the first sample.
   public mutating func expect(_ correlation: Sample) {
     guard correlation.type == Self.bloodPressure, FHIRText.canSay(correlation.start),
       case .correlation(let content) = correlation.payload
@@ -144,7 +146,9 @@ public struct FHIRWriter {
     }
   }
 
-  /// Writes all samples of a page but its correlations. Throws `DecodingError` where a text in them is not what it should be.
+  /// Writes all samples of a page except its correlations.
+  ///
+  /// - Throws: `DecodingError` if a text in the page is malformed.
   public mutating func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws -> Page {
     var page = Page()
     var forms = try FHIRPage(changes, map: map, subject: subjectMember)
@@ -166,8 +170,8 @@ public struct FHIRWriter {
 
   /// Writes one sample.
   ///
-  /// - Parameter members: those of a correlation that are there; of others, none.
-  /// - Returns: false where FHIR has no place for it, and then nothing is written.
+  /// - Parameter members: the available members of a correlation; empty for other samples.
+  /// - Returns: false, and nothing is written, if FHIR cannot express the sample.
   public mutating func append(_ sample: Sample, members: [Sample], to bytes: inout [UInt8]) throws -> Bool {
     var coder = ChangeCoder()
     try coder.add(sample)
@@ -177,7 +181,7 @@ public struct FHIRWriter {
     return try append(row, &forms, members: members, to: &bytes)
   }
 
-  /// What comes after the last sample.
+  /// Writes the end of the file, after the last sample.
   public func end(into bytes: inout [UInt8]) {
     if form == .bundle { bytes.append("\n]}\n") }
   }
@@ -207,7 +211,7 @@ public struct FHIRWriter {
     _ row: CodedSample, _ page: inout FHIRPage, members: [Sample], to bytes: inout [UInt8]
   ) throws -> Bool {
     let kind = page.changes.kinds[Int(row.kind)]
-    // FHIR has no element for a track of positions.
+    // FHIR has no element for a route.
     guard FHIRText.canSay(row.start), kind != WorkoutRoute.kind else { return false }
     if kind == ClinicalRecord.kind {
       let sample = try page.changes.sample(row)
@@ -222,7 +226,7 @@ public struct FHIRWriter {
     if let member = type.rest { rest.append(member) }
     if let member = metadata?.rest { rest.append(member) }
     rest += body.rest
-    // A period goes forward.
+    // A FHIR period may not end before it starts.
     let hasEnd = row.end >= row.start && FHIRText.canSay(row.end)
     if !hasEnd { rest.append(FHIRPage.member("end", text: row.end.iso8601)) }
     let hasCreated = row.created.map(FHIRText.canSay) ?? true
@@ -242,7 +246,7 @@ public struct FHIRWriter {
     bytes.append("}\"}],\"identifier\":[{\"system\":\"urn:ietf:rfc:3986\",\"value\":\"urn:uuid:")
     bytes.append(lowercased: row.uuid)
     bytes.append("\"}")
-    // HealthKit's own are random; derived ones are nobody else's.
+    // HealthKit's own UUIDs are random (version 4). Derived UUIDs are known to hpeer only.
     if row.uuid.uuid.6 >> 4 == 4 {
       bytes.append(",{\"system\":\"com.apple.health\",\"value\":\"")
       row.uuid.append(to: &bytes)

@@ -1,22 +1,22 @@
 import HealthModel
 
-/// Finds out when heart beats were whose times Apple prints as the wall clock of the place showed them.
+/// Derives the instants of heart beats from the local wall-clock times that Apple prints for them.
 ///
-/// A record's dates have the offset of the phone at the export, its beats the true local time, in the format of the
-/// person's locale. All offsets are whole quarters of an hour, so the minutes within a quarter say the instant: the
-/// first beat is the first such instant at or after the record's start (at most 15 minutes later), each further one
-/// follows at the distance that the clock shows.
+/// A record's dates have the phone's UTC offset at the export, but its beats have the true local time in the format
+/// of the person's locale. UTC offsets are whole quarters of an hour, so the minutes within a quarter determine the
+/// instant: the first beat is the first such instant at or after the record's start (at most 15 minutes later), and
+/// each further beat follows at the distance that the clock shows.
 struct BeatClock {
-  /// `bpm@seconds;…`, in seconds after the record's start.
+  /// The beats as `bpm@seconds;…`, in seconds after the record's start.
   let beats: String
-  /// Seconds east of UTC of the clock.
+  /// The UTC offset of the clock, in seconds.
   let offset: Int
-  /// The first beat's time as it was printed, which shows the format of all.
+  /// The first beat's time as printed, which shows the format of all times.
   let format: String
-  /// Whether ``printed(start:)`` gives the text again that was read.
+  /// Whether ``printed(start:)`` reproduces the original text.
   let isExact: Bool
 
-  /// Beats that were read before.
+  /// Creates a clock from beats that were read earlier.
   init(beats: String, offset: Int, format: String) {
     self.beats = beats
     self.offset = offset
@@ -27,12 +27,13 @@ struct BeatClock {
   private static let quarter: Int64 = 900_000_000
   static let day: Int64 = 86_400_000_000
 
+  /// Creates a clock from the printed beats of a record, or returns `nil` if no single offset fits them all.
+  ///
   /// - Parameters:
-  ///   - text: `bpm@time;…` as printed.
-  ///   - start: of the record, in whole seconds.
-  ///   - nearest: the offset that is the likeliest, in seconds: where a clock of 12 hours leaves two, or none
-  ///     distinguishes +13 from -11 hours, the nearer one is taken.
-  /// - Returns: `nil` for beats that do not fit to one clock and one offset.
+  ///   - text: the beats as printed: `bpm@time;…`.
+  ///   - start: the start of the record, in whole seconds.
+  ///   - nearest: the likeliest UTC offset, in seconds. If several offsets fit, as on a 12-hour clock or with +13 and
+  ///     -11 hours, the one closest to it is used.
   init?(_ text: String, start: Timestamp, end: Timestamp, nearest: Int) {
     guard let clock = text.withBytes({ BeatClock($0, start: start, end: end, nearest: nearest) }) else { return nil }
     self = clock
@@ -42,7 +43,7 @@ struct BeatClock {
     guard let beats = Self.beats(text), let first = beats.first, !start.isExtreme else { return nil }
     let startOfDay = start.microseconds.modulo(Self.day)
     var time = (first.position - startOfDay).modulo(Self.quarter)
-    // The start is printed without its fraction, and a beat may belong to it that was just before.
+    // The start is printed without its fraction, so a beat just before it may belong to the record.
     let length = max(0, min(end.microseconds &- start.microseconds, Self.quarter))
     if time > length + 60_000_000, Self.quarter - time <= 60_000_000 { time -= Self.quarter }
     guard let offset = Self.offset(first.position - startOfDay - time, isHalf: first.isHalf, nearest: nearest) else {
@@ -60,7 +61,7 @@ struct BeatClock {
       if step > Self.quarter / 2 { step -= Self.quarter }
       time += step
       previous = beat.position
-      // The clock at that instant must be the clock that was printed.
+      // The clock at the derived instant must show the printed time.
       let shown = startOfDay + time + offset
       guard (shown - beat.position).modulo(beat.isHalf ? Self.day / 2 : Self.day) == 0 else { return nil }
       if !aligned.isEmpty { aligned.append(UInt8(ascii: ";")) }
@@ -79,7 +80,7 @@ struct BeatClock {
   private struct Beat {
     var bpm: Bytes
     var time: Bytes
-    /// Microseconds since midnight, or noon.
+    /// The number of microseconds since midnight, or since midnight or noon if `isHalf` is true.
     var position: Int64
     var isHalf: Bool
   }
@@ -101,7 +102,7 @@ struct BeatClock {
     }
   }
 
-  /// The offset from -12 to +14 hours that is `difference` up to whole days (or halves of them).
+  /// Returns the offset from -12 to +14 hours that equals `difference` modulo a day, or half a day if `isHalf`.
   private static func offset(_ difference: Int64, isHalf: Bool, nearest: Int) -> Int64? {
     let period = isHalf ? day / 2 : day
     let base = difference.modulo(period)
@@ -112,7 +113,7 @@ struct BeatClock {
 }
 
 extension [UInt8] {
-  /// `-1.5` of -1,500,000 microseconds.
+  /// Appends microseconds as seconds: `-1.5` for -1,500,000.
   fileprivate mutating func append(seconds microseconds: Int64) {
     if microseconds < 0 { append(UInt8(ascii: "-")) }
     let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
@@ -123,7 +124,7 @@ extension [UInt8] {
     while last == UInt8(ascii: "0") { removeLast() }
   }
 
-  /// - Parameter width: how many digits at least.
+  /// - Parameter width: the minimum number of digits.
   private mutating func append(digits number: UInt64, width: Int = 1) {
     var place: UInt64 = 1
     for _ in 1..<width { place *= 10 }
@@ -136,7 +137,7 @@ extension [UInt8] {
 }
 
 extension Int64 {
-  /// The remainder that is not negative.
+  /// Returns the nonnegative remainder.
   func modulo(_ divisor: Int64) -> Int64 {
     let rest = self % divisor
     return rest < 0 ? rest + divisor : rest
@@ -149,12 +150,12 @@ extension Timestamp {
 }
 
 extension BeatClock {
-  /// `bpm@time;…` with the times of the clock on the wall, in the form of ``format``.
+  /// Returns the beats as `bpm@time;…`, with wall-clock times in the form of ``format``.
   ///
-  /// - Parameter start: of the record.
-  /// - Returns: `nil` where the beats or the format cannot be read.
+  /// - Parameter start: the start of the record.
+  /// - Returns: `nil` if the beats or the format cannot be read.
   func printed(start: Timestamp) -> String? {
-    // The offset is of the sample's metadata, which may say anything; no clock is further from UTC than a day.
+    // The offset comes from metadata, which may hold any value. No time zone is more than a day from UTC.
     guard let style = WallClockStyle(format), abs(Double(offset)) <= 86_400 else { return nil }
     var result: [UInt8] = []
     for beat in beats.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {

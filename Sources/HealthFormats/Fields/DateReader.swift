@@ -1,15 +1,15 @@
 import Foundation
 import HealthModel
 
-/// Reads the dates of an export: `yyyy-MM-dd HH:mm:ss ±HHMM`, and what older versions and other programs print.
+/// Reads the dates of an export: `yyyy-MM-dd HH:mm:ss ±HHMM`, and the forms of older versions and other programs.
 ///
-/// Days and offsets repeat from record to record, so the last ones are kept.
+/// Caches the last day and offset, which repeat from record to record.
 struct DateReader {
   struct Reading {
     var date: Timestamp
-    /// False where the text gave no offset and UTC was assumed.
+    /// Whether the text stated an offset; otherwise UTC was assumed.
     var hasOffset = true
-    /// Whether the time was that of a clock of 12 hours.
+    /// Whether the time was printed on a 12-hour clock.
     var isTwelveHours = false
   }
 
@@ -19,7 +19,8 @@ struct DateReader {
   private var offsetHead: UInt32 = 0
   private var offsetTail: UInt16 = 0
   private var isCached = false
-  /// Seconds east of UTC in the last date of the usual form. One export has one offset: the phone's, when it exported.
+  /// The UTC offset of the last date in the usual form, in seconds. A whole export has the phone's offset at that
+  /// time.
   private(set) var offset: Int64?
 
   mutating func read(_ bytes: Bytes) -> Reading? {
@@ -35,7 +36,7 @@ struct DateReader {
     return result
   }
 
-  /// Seconds since 1970 of `2024-06-15 10:30:00 +0200`.
+  /// Returns the seconds since 1970 of a date in the usual form, `2024-06-15 10:30:00 +0200`.
   mutating func usual(_ bytes: Bytes) -> Int64? {
     let raw = UnsafeRawPointer(bytes.start)
     let head = raw.loadUnaligned(as: UInt64.self)
@@ -64,7 +65,7 @@ struct DateReader {
     return date.seconds - offset
   }
 
-  /// `2024-06-15T10:30:00Z`.
+  /// Returns the instant of `2024-06-15T10:30:00Z`.
   private static func zulu(_ bytes: Bytes) -> Timestamp? {
     guard bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54, bytes[13] == 0x3A, bytes[16] == 0x3A,
       bytes[19] == 0x5A, let century = two(bytes, 0), let year = two(bytes, 2), let month = two(bytes, 5),
@@ -74,7 +75,7 @@ struct DateReader {
       year: century * 100 + year, month: month, day: day, hour: hour, minute: minute, second: second)
   }
 
-  /// `±HHMM` in seconds.
+  /// Returns the offset `±HHMM` in seconds.
   private static func offset(_ bytes: Bytes) -> Int64? {
     guard bytes.count == 5, bytes[0] == 0x2B || bytes[0] == 0x2D, let hours = two(bytes, 1),
       let minutes = two(bytes, 3), hours < 24, minutes < 60
@@ -87,7 +88,7 @@ struct DateReader {
     return tens < 10 && ones < 10 ? Int(tens) * 10 + Int(ones) : nil
   }
 
-  /// iOS 8's `yyyyMMddHHmmssZ`, whose Z is an offset or the letter, and ISO 8601.
+  /// Reads iOS 8's `yyyyMMddHHmmssZ`, where Z is an offset or the letter, ISO 8601, and localised dates.
   private func other(_ bytes: Bytes) -> Reading? {
     guard bytes.count > 0, bytes.count <= 64 else { return nil }
     if bytes.count >= 14, bytes[4] != 0x2D, let digits = Self.fourteenDigits(bytes) {

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Which half of the day a 12-hour clock speaks of, in the words of the languages that Apple's devices print.
+/// The half of the day that a 12-hour clock indicates, in the languages that Apple's devices print.
 enum DayHalf {
   case morning, afternoon
 
-  /// `nil` for words that are none of those known, and for none. Spaces of any width, full stops and case do not matter.
+  /// Returns `nil` for empty or unknown words. Spaces, full stops and case are ignored.
   init?(_ text: some StringProtocol) {
     if text == "AM" {
       self = .morning
@@ -24,13 +24,13 @@ enum DayHalf {
     }
   }
 
-  /// The hour of 24 of an hour of 12; `nil` for one that such a clock does not have.
+  /// Returns the hour on a 24-hour clock, or `nil` if the hour is not on a 12-hour clock.
   func hour(_ hour: Int) -> Int? {
     guard (1...12).contains(hour) else { return nil }
     return hour % 12 + (self == .afternoon ? 12 : 0)
   }
 
-  /// CLDR's abbreviated day periods, letters only. None is in both.
+  /// CLDR's abbreviated day periods, letters only. No word occurs in both sets.
   private static let morningWords = Set(
     [
       "am", "a", "上午", "午前", "오전", "ص", "صباحا", "πμ", "vorm", "vm", "fm", "ap", "dop", "dopoledne", "de", "öö", "sa",

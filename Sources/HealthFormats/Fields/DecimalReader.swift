@@ -1,6 +1,6 @@
 import Foundation
 
-/// Reads decimal numbers exactly, as `strtod` would, and fast for the short ones that exports print.
+/// Reads decimal numbers as exactly as `strtod`, with a fast path for the short numbers in exports.
 enum DecimalReader {
   struct Reading: Equatable {
     var value: Double
@@ -8,7 +8,7 @@ enum DecimalReader {
     var hasComma = false
   }
 
-  /// `[+-]digits[.digits][e[+-]digits]`, with `.` or `,`; `nil` for anything else and for what no double can hold.
+  /// Reads `[+-]digits[.digits][e[+-]digits]`, with `.` or `,`. Returns `nil` for other texts and infinite numbers.
   static func read(_ bytes: Bytes) -> Reading? {
     var index = 0
     let isNegative = bytes.count > 0 && bytes[0] == 0x2D
@@ -28,7 +28,7 @@ enum DecimalReader {
           if mantissa > 0 { significant += 1 }
           if hasPoint { exponent -= 1 }
         } else {
-          // More than a mantissa holds: only the slow path is exact.
+          // The mantissa is full, and only the slow path is exact.
           significant = 20
         }
       } else if byte == 0x2E || byte == 0x2C, !hasPoint {
@@ -57,7 +57,7 @@ enum DecimalReader {
 
   static func read(_ text: String) -> Reading? { text.withBytes { read($0) } }
 
-  /// A signed integer of at most four digits; larger exponents go beyond any double anyway.
+  /// Returns a signed integer of at most four digits. Larger exponents exceed any double.
   private static func integer(_ bytes: Bytes) -> Int? {
     guard bytes.count > 0 else { return nil }
     let hasSign = bytes[0] == 0x2D || bytes[0] == 0x2B

@@ -2,7 +2,7 @@ import HealthModel
 
 /// Apple's description of a device: `<<HKDevice: 0x281a3c0f0>, name:Apple Watch, …, hardware:Watch6,2, software:9.4>`.
 enum DeviceText {
-  /// The bytes after the memory address, which differs in every export and every row: what is worth comparing.
+  /// Returns the bytes after the memory address, which differs in every export and row and must not be compared.
   static func withoutAddress(_ bytes: Bytes) -> Bytes {
     guard bytes.hasPrefix("&lt;&lt;HKDevice: ") || bytes.hasPrefix("<<HKDevice: "),
       let comma = bytes.firstIndex(of: UInt8(ascii: ","))
@@ -10,7 +10,7 @@ enum DeviceText {
     return bytes.dropFirst(comma)
   }
 
-  /// Reads a description, with or without its address; `nil` when it says nothing.
+  /// Parses a description, with or without its address. Returns `nil` if it states nothing.
   static func parse(_ text: String) -> Device? {
     var rest = Substring(text)
     let isDevice = rest.hasPrefix("<<HKDevice: ") || rest.hasPrefix(", ")
@@ -35,7 +35,7 @@ enum DeviceText {
     ("UDI Device Identifier:", \.udiDeviceIdentifier),
   ]
 
-  /// Divides at `, label:` only, because values hold commas too.
+  /// Splits a description at `, label:`. Other commas belong to values.
   private static func fields(of text: Substring) -> [Substring] {
     var starts: [Substring.Index] = []
     var index = text.startIndex

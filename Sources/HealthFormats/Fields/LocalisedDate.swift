@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// Dates as a locale spells them where Apple's own form is missed: `2024-06-15 6:14:48 PM +0200`, with narrow no-break
-/// spaces, the half of the day before or after the time, and digits of any script. Year, month and day come in this order.
+/// Reads dates in the spelling of a locale that replaces Apple's usual form: `2024-06-15 6:14:48 PM +0200`, with
+/// narrow no-break spaces, the day period before or after the time, and any digits. The order is year, month, day.
 enum LocalisedDate {
-  /// `nil` for what is no such date, and for a half of the day that is not understood.
+  /// Returns `nil` for any other text and for an unknown day period.
   static func read(_ text: String) -> DateReader.Reading? {
     let words = text.split { $0.isWhitespace || $0 == "," }
     guard words.count >= 2, let day = day(words[0]) else { return nil }
@@ -28,7 +28,7 @@ enum LocalisedDate {
     return DateReader.Reading(date: date, hasOffset: offset != nil, isTwelveHours: !clock.words.isEmpty)
   }
 
-  /// `2024-06-15`.
+  /// Returns the year, month and day of `2024-06-15`.
   private static func day(_ text: Substring) -> (year: Int, month: Int, day: Int)? {
     let parts = text.split(omittingEmptySubsequences: false) { $0 == "-" }
     guard parts.count == 3, parts[0].count == 4, let year = number(parts[0]), let month = number(parts[1]),
@@ -37,7 +37,7 @@ enum LocalisedDate {
     return (year, month, day)
   }
 
-  /// `+0200`, `+02:00` or `Z`, in seconds.
+  /// Returns the offset `+0200`, `+02:00` or `Z` in seconds.
   private static func offset(_ text: Substring) -> Int? {
     if text == "Z" { return 0 }
     guard let sign = text.first, "+-\u{2212}".contains(sign) else { return nil }

@@ -1,14 +1,13 @@
 import HealthModel
 
 extension Sample {
-  /// What is reported of one that is left out for its size.
+  /// The reason reported for a sample that is skipped because of its size.
   static let tooLarge = "a sample larger than other machines take"
 
-  /// Whether other machines take it. One that they do not would keep them from all that comes after it.
+  /// Returns whether other machines accept the sample. A larger one would block the transfer of all later samples.
   ///
-  /// - Parameter weight: bytes of text that it was made of.
-  ///
-  /// Throws `EncodingError` for one that cannot be written as JSON.
+  /// - Parameter weight: the number of bytes of text that the sample was read from.
+  /// - Throws: `EncodingError` if the sample cannot be encoded as JSON.
   func isWithinBudget(weight: Int) throws -> Bool {
     var rest = self
     rest.payload = .unknown(kind: payload.kind, content: .null)

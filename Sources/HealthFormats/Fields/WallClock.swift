@@ -1,15 +1,15 @@
-/// A time of day as a clock on a wall shows it: `20:14:07.68`, `6:14:48.94 PM`, `下午6:14:48`, `20.14.07,68`.
+/// A time of day as printed on a wall clock: `20:14:07.68`, `6:14:48.94 PM`, `下午6:14:48`, `20.14.07,68`.
 struct WallClock: Equatable {
-  /// As printed: of 24, or of 12 where there are ``words``.
+  /// The printed hour, of 24 or, if ``words`` is not empty, usually of 12.
   var hour: Int
   var minute: Int
-  /// The fraction of the second.
+  /// The fraction of the second, in microseconds.
   var microseconds: Int
   var second: Int
-  /// What stands beside the digits, which says the half of the day.
+  /// The text beside the digits, which names the half of the day; empty on a 24-hour clock.
   var words: String
 
-  /// `nil` for what is no time of day. Digits of any script are digits.
+  /// Creates a time of day, or returns `nil` if the text is not one. Accepts digits of any script.
   init?(_ text: some StringProtocol) {
     if let plain = String(text).withBytes({ Self(plain: $0) }) {
       self = plain
@@ -18,7 +18,7 @@ struct WallClock: Equatable {
     self.init(anyScript: text)
   }
 
-  /// Reads a time of day from UTF-8, as ``init(_:)`` does from text.
+  /// Creates a time of day from UTF-8, with the same rules as ``init(_:)``.
   init?(_ bytes: Bytes) {
     if let plain = Self(plain: bytes) {
       self = plain
@@ -35,7 +35,7 @@ struct WallClock: Equatable {
     var isOver = false
     for character in text {
       if let digit = character.wholeNumberValue, (0...9).contains(digit), character.unicodeScalars.count == 1 {
-        // Digits after words that followed digits: not one time.
+        // Digits after words that followed digits are not a single time.
         if isOver { return nil }
         digits.append(digit)
       } else if !digits.isEmpty, !isOver, groups.count < 3, Self.isSeparator(character, after: groups.count) {
@@ -61,7 +61,7 @@ struct WallClock: Equatable {
     guard hour < 24, minute < 60, second < 60 else { return nil }
   }
 
-  /// The commonest forms, without a look at characters: `20:14:07.68`, `6:14:48,94 PM` with any of Apple's spaces.
+  /// Parses the most common forms from bytes: `20:14:07.68`, `6:14:48,94 PM` with any of Apple's spaces.
   private init?(plain bytes: Bytes) {
     var rest = bytes
     func take(_ range: ClosedRange<Int>) -> (value: Int, count: Int)? {
@@ -94,18 +94,19 @@ struct WallClock: Equatable {
     guard rest.count == 0, !words.isEmpty else { return nil }
   }
 
-  /// Of hours and minutes a colon or, as in Finnish, a full stop; of seconds a full stop or a comma.
+  /// Returns whether a character may stand between groups: a colon or, as in Finnish, a full stop between hours,
+  /// minutes and seconds; a full stop or a comma before the fraction.
   private static func isSeparator(_ character: Character, after groups: Int) -> Bool {
     groups < 2 ? character == ":" || character == "." : character == "." || character == ","
   }
 
-  /// Microseconds since midnight: of the day, or of the half of it where only that is known.
+  /// The number of microseconds since midnight or, if `isHalf` is true, since midnight or noon.
   var position: (microseconds: Int64, isHalf: Bool)? {
     let rest = Int64((minute * 60 + second) * 1_000_000 + microseconds)
     let hours = { (hour: Int) in Int64(hour) * 3_600_000_000 }
     if words.isEmpty { return (hours(hour) + rest, false) }
     guard let half = DayHalf(words) else { return hour <= 12 ? (hours(hour % 12) + rest, true) : nil }
-    // Some print 24 hours and the words.
+    // Some locales print 24 hours and the words.
     if hour == 0 || hour > 12 { return (hours(hour) + rest, false) }
     return half.hour(hour).map { (hours($0) + rest, false) }
   }

@@ -1,22 +1,22 @@
-/// How a clock on a wall prints the time of day, learnt from one such text.
+/// The format of a wall clock's times, learned from one example.
 struct WallClockStyle {
-  /// What stands before and after the digits, in UTF-8.
+  /// The text before and after the digits, in UTF-8.
   private struct Words {
     var before: [UInt8]
     var after: [UInt8]
   }
 
-  /// The words for the half of the day of the text that the style was learnt from.
+  /// The words for the half of the day in the example.
   private let words: Words
   private let otherWords: Words
   private let separators: [[UInt8]]
   private let fractionDigits: Int
-  /// Whether one digit of the hour gets a zero before it.
+  /// Whether hours of one digit have a leading zero.
   private let isPadded: Bool
   private let isTwelveHours: Bool
-  /// Whether the text that the style was learnt from is a time before noon.
+  /// Whether the example is a time before noon.
   private let isMorning: Bool
-  /// The ten digits of the text's script in UTF-8, zero first; empty for ASCII.
+  /// The ten digits of the example's script in UTF-8, zero first; empty for ASCII.
   private let digits: [[UInt8]]
 
   init?(_ text: String) {
@@ -50,7 +50,9 @@ struct WallClockStyle {
     return digits.count == 10 ? digits : nil
   }
 
-  /// - Parameter time: microseconds since midnight.
+  /// Appends a time of day.
+  ///
+  /// - Parameter time: the number of microseconds since midnight.
   func append(_ time: Int64, to text: inout [UInt8]) {
     let (seconds, fraction) = Int(time).quotientAndRemainder(dividingBy: 1_000_000)
     var hour = seconds / 3600
@@ -64,15 +66,17 @@ struct WallClockStyle {
     append(seconds % 60, from: 10, to: &text)
     if fractionDigits > 0 {
       text += separators[2]
-      // At most nine digits are a time, of which the last three are below a microsecond.
+      // The fraction has at most nine digits; the last three are below a microsecond.
       append(fraction * 1000, from: 100_000_000, count: fractionDigits, to: &text)
     }
     text += words.after
   }
 
+  /// Appends a number with leading zeros.
+  ///
   /// - Parameters:
-  ///   - place: what the first digit counts: 10 of two digits.
-  ///   - count: how many digits, if not all.
+  ///   - place: the place value of the first digit: 10 for two digits.
+  ///   - count: the maximum number of digits.
   private func append(_ number: Int, from place: Int, count: Int = .max, to text: inout [UInt8]) {
     var (place, count) = (place, count)
     while place > 0, count > 0 {

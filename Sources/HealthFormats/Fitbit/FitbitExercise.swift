@@ -1,6 +1,6 @@
 import HealthModel
 
-/// A log of an exercise, as a workout.
+/// An exercise log, converted to a workout.
 struct FitbitExercise {
   let log: Int64
   let sample: Sample
@@ -20,7 +20,7 @@ struct FitbitExercise {
     }
     if case .string("manual")? = log["logType"] { metadata["HKWasUserEntered"] = "1" }
     var workout = Workout(activityType: Self.type(name))
-    // Without its pauses.
+    // The active duration excludes pauses.
     workout.duration = (FitbitNumber.of(log["activeDuration"], in: Self.milliseconds) ?? elapsed) / 1000
     if let energy = FitbitNumber.of(log["calories"], in: 0...1_000_000) {
       workout.totals["totalEnergyBurned"] = Quantity(energy, "kcal")
@@ -39,7 +39,7 @@ struct FitbitExercise {
     if let climb = FitbitNumber.of(log["elevationGain"], in: 0.001...100_000) {
       metadata["fitbit.elevationGain"] = .number(climb)
     }
-    // Its number names it: in a later export it may have another duration.
+    // Only the log number identifies the exercise: a later export may state another duration.
     sample = Sample(
       uuid: SampleIdentity.uuid(
         kind: "fitbit", type: .workout, source: "\(FitbitReader.source.name) \(number)", start: start, end: start,
@@ -48,7 +48,7 @@ struct FitbitExercise {
       payload: .workout(workout))
   }
 
-  /// HealthKit's word for one of Fitbit's; people may use their own.
+  /// Returns HealthKit's activity type for a Fitbit activity name. Names that people chose themselves become `Other`.
   private static func type(_ name: String) -> WorkoutActivityType {
     .init(exported: "HKWorkoutActivityType" + (types[name] ?? "Other"))
   }

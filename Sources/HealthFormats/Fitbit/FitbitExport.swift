@@ -13,13 +13,13 @@ import HealthModel
 /// }
 /// ```
 ///
-/// Values that have a type in HealthKit become samples of that type, with the source `Fitbit`. Their identities are derived from
-/// type, time and source, so that the same day in a later export adds nothing, if clock times are read in the same zone. Most
-/// streams exist twice, as JSON and as tables: a table is read only for days that the JSON lacks. A file's name tells what it
-/// holds; its folder does not matter.
+/// Values that have a HealthKit type become samples of that type, with the source `Fitbit`. Their UUIDs are derived
+/// from type, time and source, so a later export that contains the same day adds nothing if clock times are read in
+/// the same time zone. Most streams exist both as JSON and as CSV tables: a table is read only for days that the JSON
+/// lacks. The name of a file determines its content; its folder does not matter.
 ///
-/// Intraday JSON, exercises and tables are in UTC; sleep, weights and days are in the clock time of the person, whose zone at
-/// that time no file says: see ``ReadingOptions/zone``. Instants of sleep come from `UserSleeps_*.csv` where that has them.
+/// Intraday JSON, exercises and tables are in UTC. Sleep, weights and days are in local time, whose zone no file
+/// states: see ``ReadingOptions/zone``. Instants of sleep come from `UserSleeps_*.csv` if that file has them.
 public struct FitbitExport: RecordFormat {
   public let path: String
   private let files: FitbitFiles
@@ -30,7 +30,7 @@ public struct FitbitExport: RecordFormat {
 
   public static func recognise(_ candidate: ImportCandidate) throws -> FitbitExport? {
     guard let files = FitbitFiles(of: candidate) else { return nil }
-    // A folder of downloads may hold both, and neither may be left out in silence.
+    // A folder of downloads may hold both exports, and neither may be left out silently.
     if (try? AppleHealthExport.all(at: candidate.path)) != nil {
       throw SampleFileError.severalFormats(
         path: candidate.path, formats: ["an Apple Health export", "a Fitbit export"])
@@ -65,7 +65,7 @@ public struct FitbitExport: RecordFormat {
       } catch is SampleFileError {
         reader.collector.report.skipped.add("\(file.name) from somewhere on, which cannot be read") { nil }
       } catch is ImportError {
-        // It is damaged in its zip file, closed to us, or has changed.
+        // The entry is damaged in its zip file, not readable for us, or has changed.
         reader.collector.report.skipped.add("\(file.name), which cannot be read") { nil }
       }
       bytes += file.size
@@ -81,14 +81,14 @@ public struct FitbitExport: RecordFormat {
 
 /// The parts of `Profile.csv` that an import uses.
 struct FitbitProfile {
-  /// The zone at the time of the export; earlier ones are not recorded.
+  /// The time zone at the time of the export; earlier zones are not recorded.
   var zone: TimeZone?
-  /// Metres.
+  /// The person's height in metres.
   var height: Double?
   private var dateOfBirth: String?
   private var sex: String?
 
-  /// - Parameter row: the fields by their columns.
+  /// - Parameter row: the fields, keyed by column name.
   init(_ row: [String: String]) {
     zone = row["timezone"].flatMap { $0.utf8.count <= 64 ? TimeZone(identifier: $0) : nil }
     height = row["height"].flatMap(Double.init).map { $0 / 100 }
@@ -101,7 +101,7 @@ struct FitbitProfile {
       }
   }
 
-  /// Whose record it is, in samples.
+  /// The person's date of birth and sex as samples of characteristics.
   var characteristics: [Sample] {
     [(Person.Trait.dateOfBirth, dateOfBirth), (.biologicalSex, sex)].compactMap { trait, value in
       guard let value else { return nil }

@@ -1,15 +1,17 @@
-/// The kinds of files, in the order in which they are read: those that others depend on first, and JSON before the tables with
-/// the same content.
+/// A kind of file in a Fitbit export. The order of the cases is the reading order: files that others depend on first,
+/// and JSON before the tables with the same content.
 enum FitbitFamily: Int, CaseIterable {
   case profile, userSleeps, height
   case steps, distance, heartRate, restingHeartRate, weight, sleep, exercise
   case oxygenTable, variabilityTable
   case stepsTable, distanceTable, heartRateTable, restingHeartRateTable, weightTable
 
-  /// Whether a file of it shows what a folder is: any folder may have a `Profile.csv`.
+  /// Whether a file of this family identifies a folder as a Fitbit export. Any folder may have a `Profile.csv`.
   var isTelling: Bool { self != .profile && self != .weightTable && self != .height }
 
-  /// - Parameter name: of a file, without its folders.
+  /// Creates a family from a file name such as `steps-2025-11-01.json`, or returns `nil` if no family matches.
+  ///
+  /// - Parameter name: the name of a file, without its folders.
   init?(fileName name: String) {
     guard let family = name.hasSuffix(".json") ? Self.json(name) : name.hasSuffix(".csv") ? Self.table(name) : nil
     else {
@@ -18,7 +20,7 @@ enum FitbitFamily: Int, CaseIterable {
     self = family
   }
 
-  /// `steps-2025-11-01.json`, `exercise-0.json`.
+  /// Returns the family of a JSON file such as `steps-2025-11-01.json` or `exercise-0.json`.
   private static func json(_ name: String) -> FitbitFamily? {
     let parts = name.dropLast(5).split(separator: "-", maxSplits: 1)
     guard parts.count == 2, parts[1].first?.isNumber == true else { return nil }

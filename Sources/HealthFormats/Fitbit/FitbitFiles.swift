@@ -1,40 +1,40 @@
 import Foundation
 import HealthModel
 
-/// The files of a Fitbit export, wherever they lie: in a folder and below, in a zip file, or in the zip files of a folder, as Takeout
-/// divides what is large.
+/// The files of a Fitbit export in a folder and its subfolders, in a zip file, or in a folder of zip files, as
+/// Takeout splits large exports.
 struct FitbitFiles: Sendable {
   struct File: Sendable {
-    /// Without its folders.
+    /// The file name without folders.
     var name: String
-    /// With its folders, below what was given.
+    /// The path relative to the imported folder or zip file.
     var path: String
-    /// Uncompressed, as it is declared.
+    /// The declared size of the file, uncompressed.
     var size: Int64
     var place: Place
   }
 
   enum Place: Sendable {
-    /// - Parameter isGiven: whether the person named the file itself, which may be a link then.
+    /// - Parameter isGiven: whether the person named this file directly; it may then be a symbolic link.
     case file(path: String, isGiven: Bool)
     case zip(path: String, index: Int)
   }
 
-  /// In the order in which they are read.
+  /// The files to read, in reading order.
   let families: [(family: FitbitFamily, file: File)]
-  /// How many files there are of what is not read, by its name.
+  /// The number of files of each kind that is not read, keyed by name.
   private(set) var unread: [String: Int] = [:]
 
-  /// More than a person has in a lifetime.
+  /// A limit above the number of files of a lifetime.
   private static let maximumFiles = 500_000
-  /// In bytes: a larger one says that it is, and is none.
+  /// The maximum size of a file in bytes. A larger declared size is not plausible.
   private static let maximumSize: Int64 = 1 << 40
-  /// How many files are looked into to see whether they are what they are called.
+  /// The maximum number of files whose content is checked against their names.
   private static let mostLookedInto = 16
   private static let maximumDepth = 32
   private static let maximumFolders = 10_000
 
-  /// `nil` of what holds none.
+  /// Finds the files of an export, or returns `nil` if the candidate is not one.
   init?(of candidate: ImportCandidate) {
     var files: [File] = []
     var others = 0
@@ -66,7 +66,7 @@ struct FitbitFiles: Sendable {
     }
   }
 
-  /// Whether one of the files that come first has rows or logs as Fitbit writes them: others may have such names, too.
+  /// Returns whether one of the first files has Fitbit's content; other programs may use such names too.
   private static func areWhatTheyAreCalled(_ files: [File]) -> Bool {
     let content = FitbitContent([])
     return files.prefix(mostLookedInto).contains { file in
@@ -85,10 +85,10 @@ struct FitbitFiles: Sendable {
     }
   }
 
-  /// The folder in which all of them are, with a slash at its end; empty where there is none.
+  /// Returns the common folder of the files with a trailing slash, or an empty string.
   private static func root(of paths: [String]) -> String {
     var common = paths[0].split(separator: "/").dropLast()
-    // Beside the folder of numbers are those of the profile and of what is not read.
+    // The profile and the files that are not read lie in folders beside the folder of numbers.
     if paths.allSatisfy({ $0.split(separator: "/").dropLast() == common }) { common = common.dropLast() }
     for path in paths {
       let folders = path.split(separator: "/").dropLast()
@@ -97,8 +97,8 @@ struct FitbitFiles: Sendable {
     return common.map { $0 + "/" }.joined()
   }
 
-  /// `calories` of `calories-2025-11-01.json`, `Daily SpO2` of `Daily SpO2 - 2025-11-01-2025-11-30.csv`; `nil` of what holds no
-  /// numbers.
+  /// Returns the kind of a file that is not read: `calories` for `calories-2025-11-01.json`, `Daily SpO2` for
+  /// `Daily SpO2 - 2025-11-01-2025-11-30.csv`; `nil` for a file without numbers.
   private static func familyName(_ name: String) -> String? {
     guard name.hasSuffix(".json") || name.hasSuffix(".csv") else { return nil }
     if let end = name.range(of: " - ") { return String(name[..<end.lowerBound]) }
@@ -109,7 +109,7 @@ struct FitbitFiles: Sendable {
 
   // MARK: Finding
 
-  /// A zip that cannot be read holds none: what is wrong with it, others say.
+  /// Returns the files in a zip file, or no files if it cannot be read. Another format reports the damage.
   private static func inZip(_ path: String) -> [File] {
     guard let archive = try? ZipArchive(path: path), let entries = try? archive.entries() else { return [] }
     return entries.prefix(maximumFiles).enumerated().compactMap { index, entry in
@@ -123,9 +123,10 @@ struct FitbitFiles: Sendable {
     }
   }
 
-  /// Symbolic links are not followed: what they lead to was not given to us.
+  /// Returns the files in a folder and its subfolders, or else in its zip files. Symbolic links are not followed,
+  /// because their targets were not given to us.
   ///
-  /// - Returns: the files, and how many zip files there are that have no part of an export in them.
+  /// - Returns: the files, and the number of zip files without any part of an export.
   private static func inFolder(_ path: String) -> (files: [File], others: Int) {
     var (files, zips): ([File], [String]) = ([], [])
     var folders = [(path: path, name: "", depth: 0)]
@@ -133,7 +134,7 @@ struct FitbitFiles: Sendable {
     while next < min(folders.count, maximumFolders), files.count < maximumFiles {
       let folder = folders[next]
       next += 1
-      // One that is closed to us may lie beside it without harm.
+      // A folder that we may not read can be skipped.
       for name in ((try? DirectoryListing.names(in: folder.path)) ?? []).sorted() where !name.hasPrefix("._") {
         let file = "\(folder.path)/\(name)"
         switch DirectoryListing.kind(of: file) {
@@ -146,8 +147,7 @@ struct FitbitFiles: Sendable {
         }
       }
     }
-    // Unpacked files beside the zip files that they came from would be read twice; beside an Apple Health export, zip files are
-    // none of ours.
+    // Zip files beside unpacked files would be read twice. Beside an Apple Health export, they are not ours.
     if files.contains(where: { isTelling($0) || $0.name.lowercased().hasSuffix(".xml") }) { return (files, 0) }
     var (parts, others): ([File], Int) = ([], 0)
     for zip in zips where parts.count < maximumFiles {
@@ -162,7 +162,7 @@ struct FitbitFiles: Sendable {
   }
 }
 
-/// Opens the files of an export; some zip files stay open. Used by one thread at a time.
+/// Opens the files of an export and keeps some zip files open. Not thread-safe.
 final class FitbitContent {
   private static let mostOpen = 16
 
@@ -171,10 +171,12 @@ final class FitbitContent {
 
   init(_ files: FitbitFiles) { families = files.families }
 
-  /// - Parameter families: of which ``profile()`` is one.
+  /// - Parameter families: the files, among which ``profile()`` finds the profile.
   init(_ families: [(family: FitbitFamily, file: FitbitFiles.File)]) { self.families = families }
 
-  /// - Parameter body: reads what it wants of the file.
+  /// Opens a file and passes it to a closure.
+  ///
+  /// - Parameter body: a closure that reads from the file.
   func read<Result>(_ file: FitbitFiles.File, _ body: (any ByteSource) throws -> Result) throws -> Result {
     let source: any ByteSource
     switch file.place {
@@ -198,7 +200,7 @@ final class FitbitContent {
     return opened
   }
 
-  /// The row of `Profile.csv` by its columns; empty where there is none that can be read.
+  /// Returns the row of `Profile.csv` by column name, or an empty dictionary if it is missing or unreadable.
   func profile() -> [String: String] {
     guard let file = families.first(where: { $0.family == .profile })?.file else { return [:] }
     let row = try? read(file) { source in
@@ -209,20 +211,20 @@ final class FitbitContent {
   }
 }
 
-/// The rows of a table by the names of its columns.
+/// The rows of a table, keyed by column name.
 struct FitbitTable: ~Copyable {
   private var scanner: CSVScanner
   private var columns: [String]?
 
   init(_ source: any ByteSource, path: String) { scanner = CSVScanner(source: source, path: path) }
 
-  /// `nil` at the end, and for a file that says in words that it has no data.
+  /// Returns the next row, or `nil` at the end. A file that says in words that it has no data has no rows.
   mutating func next() throws -> [String: String]? {
     if columns == nil { columns = try scanner.row(limit: 64 << 10)?.fields.map(\.text) ?? [] }
     guard let columns, columns.count > 1, let row = try scanner.row(limit: 64 << 10) else { return nil }
     return Dictionary(zip(columns, row.fields.map(\.text)), uniquingKeysWith: { first, _ in first })
   }
 
-  /// Of the row that was read last, about.
+  /// The approximate line of the row that was read last.
   var line: Int { scanner.position.line - 1 }
 }

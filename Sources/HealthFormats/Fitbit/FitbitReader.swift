@@ -1,24 +1,24 @@
 import Foundation
 import HealthModel
 
-/// Makes samples of the files of an export, one file after the other.
+/// Converts the files of an export to samples, one file at a time.
 struct FitbitReader {
   static let source = Source(name: "Fitbit")
-  /// In bytes, of one row of numbers.
+  /// The maximum size of one row of numbers, in bytes.
   private static let longestRow = 64 << 10
-  /// Of a log of a night or an exercise.
+  /// The maximum size of one log of a sleep or an exercise, in bytes.
   private static let longestLog = 4 << 20
 
-  /// Asked now and then; throws to stop.
+  /// A closure that is called from time to time and throws to stop the import.
   var check: () throws -> Void = {}
   private var rowCount = 0
-  /// Of clock times without an offset.
+  /// The time zone of clock times without an offset.
   let zone: TimeZone
   var collector: SampleCollector
   var weights = FitbitWeights()
   private var sleeps = FitbitSleeps()
   private var exercises: Set<Int64> = []
-  /// The days in UTC, and of daily numbers the dates, of which the JSON of a family has a row.
+  /// The days for which the JSON of a family has a row: UTC days of streams, dates of daily numbers and weights.
   private var days: [FitbitFamily: Set<Int>] = [:]
 
   init(zone: TimeZone, collector: SampleCollector) {
@@ -26,7 +26,9 @@ struct FitbitReader {
     self.collector = collector
   }
 
-  /// - Parameter name: of the file.
+  /// Reads one file of a family.
+  ///
+  /// - Parameter name: the name of the file.
   /// - Throws: ``SampleFileError``, ``ImportError``, or what the collector's closure throws.
   mutating func read(_ family: FitbitFamily, _ source: any ByteSource, named name: String) throws {
     switch family {
@@ -50,7 +52,7 @@ struct FitbitReader {
     }
   }
 
-  /// Says which zone clock times were read in, for nothing in the files does for sure.
+  /// Reports which time zone was used for clock times, because no file states it with certainty.
   mutating func noteZone(isSaid: Bool, isInProfile: Bool) {
     let origin = isSaid ? "as was said" : isInProfile ? "as Profile.csv says of today" : "the home zone"
     collector.report.remarks.add("Fitbit: clock times without a zone, read as those of \(zone.identifier), \(origin)") {
@@ -60,13 +62,13 @@ struct FitbitReader {
 
   // MARK: Files
 
-  /// On which line a row is, where that is known, and how many bytes of text it is.
+  /// The line of a row, if known, and its size in bytes.
   struct Place {
     var line: Int?
     var weight: Int
   }
 
-  /// How many rows there are between two questions whether to stop.
+  /// The number of rows between two calls of ``check``.
   private static let stride = 256
 
   private mutating func step() throws {
@@ -88,13 +90,13 @@ struct FitbitReader {
     _ source: any ByteSource, _ name: String, limit: Int, _ add: Add<[String: JSONValue]>
   ) throws {
     var scanner = JSONScanner(source: source, path: name)
-    // What has nothing in it may say so in words.
+    // A file without data may contain a sentence instead of an array.
     guard try scanner.peek() == UInt8(ascii: "[") else { return }
     try scanner.beginArray()
     while try scanner.nextElement() {
       try step()
       let (bytes, offset) = try scanner.value(limit: limit)
-      // To find a line takes as long as to read all that is before it.
+      // Determining the line number would take as long as reading everything before it.
       let place = Place(line: nil, weight: bytes.count)
       guard case .object(let row) = try scanner.parse(bytes, at: offset) else {
         skip("\(name): something that is no object", place)
@@ -114,21 +116,21 @@ struct FitbitReader {
 
   // MARK: Streams
 
-  /// A number every few seconds or minutes.
+  /// A series with a number every few seconds or minutes.
   private struct Stream {
     var type: SampleType
     var unit: String
-    /// Seconds that one row is about.
+    /// The time that one row covers, in seconds; zero for instantaneous values.
     var length: Int64
-    /// What a row can be; zero says nothing of what is counted.
+    /// The plausible values of a row. A counted zero is plausible but makes no sample.
     var range: ClosedRange<Double>
-    /// What one in JSON is in ``unit``.
+    /// The factor that converts a value in JSON to ``unit``.
     var factor = 1.0
     var column: String
 
     static let steps = Stream(
       type: .quantity("StepCount"), unit: "count", length: 60, range: 0...100_000, column: "steps")
-    /// Centimetres in JSON, metres in tables.
+    /// The walking distance, in centimetres in JSON and in metres in tables.
     static let distance = Stream(
       type: .quantity("DistanceWalkingRunning"), unit: "m", length: 60, range: 0...100_000, factor: 0.01,
       column: "distance")
@@ -167,7 +169,7 @@ struct FitbitReader {
         let number = FitbitNumber.of(row[stream.column], in: stream.range)
       else { return reader.skip("\(name): a row without a readable time and number", place) }
       if covered.contains(start.day) { return }
-      // Phone, tracker and what other apps sent stand side by side: as sources of their own they are not added up.
+      // Phone, tracker and other apps have rows of their own. Separate sources keep them from being added up.
       try reader.add(stream, number, start, Self.source(row["data source"]), [:], place)
     }
   }
@@ -189,7 +191,7 @@ struct FitbitReader {
 
   private mutating func addRestingHeartRate(_ row: [String: JSONValue], _ place: Place) throws {
     guard case .object(let value)? = row["value"] else { return skip("resting heart rate: a row without one", place) }
-    // Days without one are filled up.
+    // Fitbit writes placeholder rows for days without a value.
     guard case .string(let text)? = value["date"] else { return }
     guard let date = FitbitTime.day(text), let number = FitbitNumber.of(value["value"], in: 1...500) else {
       return skip("resting heart rate: a row without a readable date and number", place)
@@ -213,7 +215,7 @@ struct FitbitReader {
     try add(.quantity("HeartRateVariabilityRMSSD"), number, "ms", of: date, place)
   }
 
-  /// Of a whole local day.
+  /// Adds a number that applies to a whole local day.
   private mutating func add(_ type: SampleType, _ value: Double, _ unit: String, of date: Int, _ place: Place) throws {
     let (start, end) = bounds(of: date)
     try add(type, value, unit, start, end, Self.source, [:], place)
@@ -227,7 +229,7 @@ struct FitbitReader {
     guard let start = row["timestamp"].flatMap(FitbitTime.clock),
       let number = FitbitNumber.of(row["value"], in: 1...100)
     else { return skip("oxygen saturation: a row without a readable time and number", place) }
-    // What it writes where it could not measure.
+    // Fitbit writes 50 if it could not measure.
     if number == 50 { return }
     try add(.quantity("OxygenSaturation"), number / 100, "%", start, start, Self.source, [:], place)
   }
@@ -240,7 +242,7 @@ struct FitbitReader {
       let number = FitbitNumber.of(row["weight"], in: 1...2000)
     else { return skip("weight: a log without a readable date, time and weight", place) }
     var (start, end) = bounds(of: date)
-    // What was typed in without a time of day has the last second of it.
+    // A weight entered without a time of day has the last second of the day.
     if !timeText.hasPrefix("23:59:59") {
       start = zone.first(of: CivilTime(day: date, second: Int(time.seconds) - date * 86_400))
       end = start
@@ -248,7 +250,7 @@ struct FitbitReader {
     days[.weight, default: []].insert(date)
     let index = FitbitNumber.of(row["bmi"], in: 1...500)
     let kilograms = weights.kilograms(number, bodyMassIndex: index)
-    // Two of one day may both be without a time.
+    // Two logs of one day may both lack a time, so the log number is part of the identity.
     let log = FitbitNumber.of(row["logId"], in: 0...1e15).map { String(Int64($0)) }
     try add(.quantity("BodyMass"), kilograms, "kg", start, end, Self.source, [:], place, log: log)
     if let index { try add(.quantity("BodyMassIndex"), index, "count", start, end, Self.source, [:], place, log: log) }
@@ -275,7 +277,7 @@ struct FitbitReader {
     }
     // The same log may be in two files.
     guard sleeps.isNew(sleep) else { return }
-    // All of them are made of one text.
+    // All stages come from a single text, so its weight counts once.
     for (index, sample) in sleeps.samples(of: sleep, in: zone).enumerated() {
       try collector.add(sample, weight: index == 0 ? place.weight : 0) { place.line }
     }
@@ -303,11 +305,11 @@ struct FitbitReader {
     try collector.add(sample, weight: place.weight) { place.line }
   }
 
-  /// Of a kind of its own: what an Apple Health export says of such a sample is another one.
+  /// Returns the derived UUID of a sample. The kind `fitbit` keeps it apart from a sample of an Apple Health export.
   ///
   /// - Parameters:
-  ///   - ordinal: tells apart what has one second.
-  ///   - log: the number of what it comes from, where that has one.
+  ///   - ordinal: distinguishes samples of the same second.
+  ///   - log: the number of the log that the sample comes from, if any.
   static func identity(
     _ type: SampleType, _ source: Source, _ start: Timestamp, _ end: Timestamp, ordinal: Int = 0, log: String? = nil
   ) -> UUID {
@@ -321,9 +323,9 @@ struct FitbitReader {
   }
 }
 
-/// Numbers as Fitbit writes them: as numbers or as texts.
+/// Parses the numbers in Fitbit's files, which are JSON numbers or texts.
 enum FitbitNumber {
-  /// `nil` of what is none, or out of its range.
+  /// Returns the number, or `nil` if the value is not a number or is out of range.
   static func of(_ value: JSONValue?, in range: ClosedRange<Double>) -> Double? {
     switch value {
     case .integer(let integer): range.contains(Double(integer)) ? Double(integer) : nil
@@ -340,11 +342,11 @@ enum FitbitNumber {
 }
 
 extension Timestamp {
-  /// In UTC, since 1970-01-01.
+  /// The number of UTC days since 1970-01-01.
   fileprivate var day: Int { Int(seconds / 86_400) }
 }
 
 extension SampleType {
-  /// One of HealthKit's quantities.
+  /// Returns a HealthKit quantity type from its short name, such as `StepCount`.
   static func quantity(_ name: String) -> SampleType { SampleType("HKQuantityTypeIdentifier" + name) }
 }

@@ -1,23 +1,23 @@
 import Foundation
 import HealthModel
 
-/// A log of one sleep: when it was, and its stages in seconds from its start.
+/// A sleep log: its local start, its duration and its stages.
 struct FitbitSleep {
   struct Stage: Equatable {
     var start: Int
     var end: Int
-    /// Of `HKCategoryValueSleepAnalysis`.
+    /// A value of `HKCategoryValueSleepAnalysis`.
     var value: Int64
   }
 
   let log: Int64
-  /// As a clock showed it, taken as UTC.
+  /// The start in local time, stored as if it were UTC.
   let start: Timestamp
-  /// In seconds: whole minutes as the log says them, or up to half a minute more where its stages go on.
+  /// The duration in seconds: the log's whole minutes, or up to 59 seconds more if its stages last longer.
   let duration: Int
   private(set) var stages: [Stage] = []
 
-  /// Seconds, of a log: nobody sleeps longer.
+  /// The maximum length of a sleep in seconds.
   private static let longest = 3 * 86_400
   private static let values: [String: Int64] = [
     "wake": 2, "awake": 2, "restless": 2, "asleep": 1, "light": 3, "deep": 4, "rem": 5,
@@ -30,7 +30,7 @@ struct FitbitSleep {
     else { return nil }
     (self.log, self.start) = (number, start)
     let base = Self.stages(levels["data"], from: start)
-    // Short wakes lie over the stages, which go on beneath them.
+    // Short wakes overlay the stages, which continue beneath them.
     stages = Self.overlaid(base, by: Self.stages(levels["shortData"], from: start))
     let minutes = Int(milliseconds / 1000)
     let end = base.last?.end ?? 0
@@ -49,20 +49,22 @@ struct FitbitSleep {
         let time = FitbitTime.clock(text), case .string(let level)? = stage["level"], let value = values[level],
         let seconds = FitbitNumber.of(stage["seconds"], in: 1...Double(longest))
       else { continue }
-      // All stamps of a log have the offset of its start, also over a change of the clock.
+      // All times of a log have the UTC offset of its start, even across a clock change.
       let offset = (time.microseconds - start.microseconds) / 1_000_000
       guard (0...Int64(longest)).contains(offset) else { continue }
       stages.append(Stage(start: Int(offset), end: Int(offset) + Int(seconds), value: value))
     }
     stages.sort { ($0.start, $0.end, $0.value) < ($1.start, $1.end, $1.value) }
-    // One after the other, whatever they say.
+    // Trims stages that overlap the next one.
     for index in stages.indices.dropLast() { stages[index].end = min(stages[index].end, stages[index + 1].start) }
     return stages.filter { $0.start < $0.end }
   }
 
+  /// Returns stages in which short wakes replace the parts of the base stages that they overlap.
+  ///
   /// - Parameters:
-  ///   - base: in order, none over another.
-  ///   - over: likewise.
+  ///   - base: stages in order, without overlaps.
+  ///   - over: short wakes in order, without overlaps.
   private static func overlaid(_ base: [Stage], by over: [Stage]) -> [Stage] {
     var result: [Stage] = []
     func append(_ start: Int, _ end: Int, _ value: Int64) {
@@ -90,38 +92,38 @@ struct FitbitSleep {
   }
 }
 
-/// All sleeps of an export, and when they were.
+/// The sleep logs of an export, with the instants from `UserSleeps_*.csv`.
 struct FitbitSleeps {
-  /// A row of `UserSleeps_*.csv`, which has instants.
+  /// A row of `UserSleeps_*.csv`, which states the instant of a sleep.
   private struct Row {
     var start: Timestamp
-    /// Seconds east of UTC, of its start and its end.
+    /// The UTC offsets of the start and the end, in seconds.
     var offsets: [Int64]
   }
 
-  /// By what a clock showed at their start.
+  /// The rows, keyed by the local time of their start in seconds.
   private var rows: [Int64: Row] = [:]
   private var logs: Set<Int64> = []
 
-  /// Ten a day for a hundred years.
+  /// The maximum number of rows: ten a day for a hundred years.
   private static let mostRows = 365_000
 
   mutating func add(userSleep row: [String: String]) {
     guard let start = row["sleep_start"].flatMap(FitbitTime.clock), rows.count < Self.mostRows else { return }
     let offsets = [row["start_utc_offset"], row["end_utc_offset"]].compactMap { $0.flatMap(Self.offset) }
-    // An offset of nothing is what stands where it was not known, on a clock that is called UTC.
+    // A zero offset also stands for an unknown one.
     guard let first = offsets.first, first != 0 else { return }
     let found = Row(start: start, offsets: offsets)
     for offset in offsets { rows[start.seconds + offset] = found }
   }
 
-  /// `-04:00` in seconds.
+  /// Returns the offset `-04:00` in seconds.
   private static func offset(_ text: String) -> Int64? {
     guard text.utf8.count == 6, let instant = Timestamp(iso8601: "2000-01-01T00:00:00" + text) else { return nil }
     return 946_684_800 - instant.seconds
   }
 
-  /// Whether the log has not been there yet.
+  /// Records a log and returns whether it is new.
   mutating func isNew(_ sleep: FitbitSleep) -> Bool { logs.insert(sleep.log).inserted }
 
   func samples(of sleep: FitbitSleep, in zone: TimeZone) -> [Sample] {

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// The stamps of Fitbit's files.
+/// Parses the timestamps in Fitbit's files.
 enum FitbitTime {
-  /// `11/02/25 05:30:00` as a clock in UTC shows it; years are of this century. Also with four digits of the year.
+  /// Returns the instant of `11/02/25 05:30:00` read as UTC. The year has two digits of this century, or four digits.
   static func stamp(_ text: String) -> Timestamp? {
     let parts = text.split(separator: " ")
     guard parts.count == 2, let day = day(parts[0]) else { return nil }
@@ -13,7 +13,7 @@ enum FitbitTime {
     return Timestamp(seconds: Int64(day) * 86_400 + Int64(hour * 3600 + minute * 60 + second))
   }
 
-  /// `11/02/25` in days since 1970-01-01.
+  /// Returns the days since 1970-01-01 of `11/02/25`.
   static func day(_ text: some StringProtocol) -> Int? {
     let parts = text.utf8.split(separator: UInt8(ascii: "/"))
     guard parts.count == 3, let month = digits(parts[0], 1...2), let day = digits(parts[1], 1...2),
@@ -26,7 +26,7 @@ enum FitbitTime {
     return Int(midnight.seconds / 86_400)
   }
 
-  /// `2025-11-02T05:30:00Z`, also without its seconds or with a fraction, as a clock in UTC shows it.
+  /// Returns the instant of `2025-11-02T05:30:00Z` read as UTC. Seconds, fraction and `Z` are optional.
   static func clock(_ text: String) -> Timestamp? {
     guard text.utf8.count <= 40, let instant = Timestamp(iso8601: text.hasSuffix("Z") ? text : text + "Z"),
       years.contains(instant.civil.year)
@@ -34,12 +34,12 @@ enum FitbitTime {
     return instant
   }
 
-  /// Days since 1970-01-01 of the date that a text begins with.
+  /// Returns the days since 1970-01-01 of the date at the beginning of a text.
   static func date(_ text: String) -> Int? {
     clock(String(text.prefix(10)) + "T00:00:00Z").map { Int($0.seconds / 86_400) }
   }
 
-  /// Nobody wore one before, and files of tomorrow are no exports of today.
+  /// The plausible years: no Fitbit existed earlier, and later dates are errors.
   private static let years = 2005...2200
 
   private static func digits(_ bytes: some Collection<UInt8>, _ count: ClosedRange<Int>) -> Int? {

@@ -1,17 +1,17 @@
 import HealthModel
 
-/// The beginning of a file, and what can be told of its form: the members of an object, the elements of an array, the columns of
-/// a table. It ends anywhere, and so may they.
+/// The beginning of a file and what it shows of the file's form: the members of an object, the elements of an array
+/// or the columns of a table. The head may end in the middle of any of these.
 struct FileHead: Sendable {
-  /// How much of a file is looked at.
+  /// The number of bytes of a file that are inspected.
   static let size = 64 << 10
 
-  /// What the first character makes of it.
+  /// The form of a file, chosen by its first character.
   enum Form: Sendable {
     case object(ObjectHead)
-    /// The elements that are whole, and whether there are no more.
+    /// The complete elements, and whether the array ends within the head.
     case array([JSONValue], isEnded: Bool)
-    /// The fields of the first row; of what is no table, whatever stands between commas.
+    /// The fields of the first row. Text that is not a table is also split at its commas.
     case table([String])
     case other
   }
@@ -30,7 +30,7 @@ struct FileHead: Sendable {
       }
   }
 
-  /// `nil` of what is no object.
+  /// The head of the object, or `nil` if the file is not an object.
   var object: ObjectHead? { if case .object(let head) = form { head } else { nil } }
 
   private static func array(_ bytes: [UInt8]) -> Form {
@@ -39,7 +39,7 @@ struct FileHead: Sendable {
       try collect(JSONScanner(source: MemorySource(bytes), path: "", chunkSize: bytes.count), &elements)
       return .array(elements, isEnded: true)
     } catch {
-      // What cannot be read any further ends the head.
+      // The first unreadable element ends the head.
       return .array(elements, isEnded: false)
     }
   }
@@ -55,15 +55,15 @@ struct FileHead: Sendable {
   }
 }
 
-/// What the head of a JSON object says of the whole.
+/// The members of a JSON object as far as the head of its file shows them.
 struct ObjectHead: Sendable {
-  /// In their order; the value of the last may have been cut off.
+  /// The names of the members, in file order; the value of the last may be cut off.
   private(set) var members: [String] = []
-  /// `format` and `resourceType`, where they are texts.
+  /// The values of `format` and `resourceType` that are strings.
   private(set) var texts: [String: String] = [:]
-  /// The names of what `data` holds, if that is an object.
+  /// The names of the members of `data`, or `nil` if that is not an object.
   private(set) var data: [String]?
-  /// `metadata`, if it is whole.
+  /// The value of `metadata`, if it is complete.
   private(set) var metadata: JSONValue?
 
   fileprivate init(_ bytes: [UInt8]) {

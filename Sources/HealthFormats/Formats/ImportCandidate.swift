@@ -1,25 +1,25 @@
 import Foundation
 
-/// A path that may be a file of samples, looked at just far enough to tell of which format.
+/// A path that may hold samples, with enough of its content to recognise the format.
 public struct ImportCandidate: Sendable {
-  /// Where it is read.
+  /// The path to read.
   public let path: String
-  /// What the person calls it, without its folders.
+  /// The last component of the path that the person gave.
   let name: String
-  /// Of a file; `nil` of a folder, and of what is neither.
+  /// The regular file at the path, or `nil` for a folder or anything else.
   let file: File?
 
   /// A regular file.
   struct File: Sendable {
-    /// Decompressed where the file is compressed.
+    /// The content of the file, decompressed if necessary.
     var content: FileContent
     var head: FileHead
   }
 
-  /// Blocking.
+  /// Inspects the file or folder at a path. Blocking.
   ///
-  /// - Parameter original: what the person calls it, if it is read in another place.
-  /// - Throws: ``ImportError`` where it cannot be read.
+  /// - Parameter original: the path that the person gave, if the file is read from another place.
+  /// - Throws: ``ImportError`` if the file cannot be read.
   init(path: String, original: String? = nil) throws {
     self.path = path
     name = URL(filePath: original ?? path).lastPathComponent
@@ -36,7 +36,7 @@ public struct ImportCandidate: Sendable {
     file = File(content: content, head: FileHead(compression == nil ? head : try content.head()))
   }
 
-  /// What is in memory, as it is.
+  /// Creates a candidate from bytes in memory, which are not decompressed.
   init(bytes: [UInt8]) {
     let content = FileContent(bytes)
     (path, name) = (content.path, content.path)

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What a person may give to import, recognised by its content: names say nothing, but those in a Fitbit export.
+/// A file or folder to import, recognised by its content. Only a Fitbit export is also recognised by its file names.
 ///
 /// ```swift
 /// switch try ImportFile.recognise("export.zip") {
@@ -9,16 +9,16 @@ import HealthModel
 /// }
 /// ```
 public enum ImportFile: Sendable {
-  /// Apple's export: a zip, an XML file, or an unpacked folder. A zip and a folder may hold several.
+  /// Apple's export: a zip, an XML file or an unpacked folder. A zip or a folder may hold several.
   case appleHealth([AppleHealthExport])
   /// Any other format; files may be compressed (``FileCompression``).
   case samples(any RecordFormat)
 
-  /// Blocking.
+  /// Recognises the format of a file or folder. Blocking.
   ///
-  /// - Parameter original: what the person calls it, if `path` is a file that was opened already. An XML file is read where it
-  ///   is nevertheless: files of the export are beside it.
-  /// - Throws: ``SampleFileError`` or ``ImportError`` for what is none of these.
+  /// - Parameter original: the path that the person gave, if `path` refers to a file that is already open. An XML
+  ///   file is nevertheless read from the original path, because other files of the export are beside it.
+  /// - Throws: ``SampleFileError`` or ``ImportError`` if the format is unknown or cannot be imported.
   public static func recognise(_ path: String, original: String? = nil) throws -> ImportFile {
     let candidate = try ImportCandidate(path: path, original: original)
     if let file = try RecordFormats.recognise(candidate) { return .samples(file) }
@@ -26,7 +26,7 @@ public enum ImportFile: Sendable {
     return .appleHealth(try AppleHealthExport.all(at: isXML ? original ?? path : path))
   }
 
-  /// In bytes, what reading it reports as progress when it is done.
+  /// The number of bytes that reading reports as progress by its end.
   public var workBytes: Int64 {
     switch self {
     case .appleHealth(let exports): exports.reduce(0) { $0 + $1.workBytes }

@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// A kind of file or folder of samples that can be imported. A new one is a folder and a line in ``RecordFormats``.
+/// A format of files or folders of samples that can be imported. To add one, list it in ``RecordFormats``.
 ///
-/// Apple Health exports are not among them: they alone are surveyed before they are read, and say what is no longer there
-/// (``AppleHealthExport``).
+/// Apple Health exports do not conform: they alone are surveyed before they are read, and show which samples have
+/// been deleted (``AppleHealthExport``).
 ///
 /// ```swift
 /// func count(_ file: any RecordFormat) throws -> Int {
@@ -15,36 +15,36 @@ import HealthModel
 /// }
 /// ```
 public protocol RecordFormat: Sendable {
-  /// Tells by its content whether a file or folder is of this format. Blocking.
+  /// Recognises a file or folder of this format by its content. Blocking.
   ///
-  /// - Returns: `nil` of what is of another one.
-  /// - Throws: ``SampleFileError`` of what is of this one's program and can never be read; ``ImportError`` of what cannot be
-  ///   opened.
+  /// - Returns: `nil` if the candidate has another format.
+  /// - Throws: ``SampleFileError`` if the candidate comes from this format's program but can never be imported;
+  ///   ``ImportError`` if it cannot be opened.
   static func recognise(_ candidate: ImportCandidate) throws -> Self?
 
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   var path: String { get }
 
-  /// By which road its samples come.
+  /// The way by which the samples reach hpeer, such as a file or an app.
   var road: SampleRoad { get }
 
-  /// In bytes, what ``read(_:progress:deliver:)`` reports as progress when it is done.
+  /// The number of bytes that ``read(_:progress:deliver:)`` reports as progress by its end.
   var workBytes: Int64 { get }
 
-  /// Whose record it is; no readings where it does not say. Blocking.
+  /// Returns the details that identify the person, or empty readings if the file has none. Blocking.
   ///
-  /// - Parameter progress: called now and then with the bytes that have been read; may throw to stop.
+  /// - Parameter progress: called from time to time with the number of bytes read; may throw to stop.
   /// - Throws: ``ImportError``, or what the closure throws.
   func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings
 
-  /// Reads all samples, as often as it is asked to, in memory that does not grow with their number. Blocking: call it on a
-  /// thread of your own.
+  /// Reads all samples, in memory that does not grow with their number. Can be called repeatedly. Blocking: call it
+  /// on a thread of your own.
   ///
   /// - Parameters:
-  ///   - progress: called now and then with the bytes that have been read; may throw to stop.
-  ///   - deliver: takes whole samples; may throw to stop.
-  /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole has
-  ///   been delivered.
+  ///   - progress: called from time to time with the number of bytes read; may throw to stop.
+  ///   - deliver: called with each batch of complete samples; may throw to stop.
+  /// - Returns: a report. ``ImportReport/isComplete`` is false if the file ends early; everything complete before
+  ///   that has been delivered.
   /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
   func read(
     _ options: ReadingOptions, progress: @escaping (_ bytes: Int64) throws -> Void,
@@ -53,38 +53,38 @@ public protocol RecordFormat: Sendable {
 }
 
 extension RecordFormat {
-  /// Most files do not say whose they are.
+  /// Returns empty readings, because most formats do not identify the person.
   public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     PersonReadings()
   }
 
-  /// Without a word on the way. Blocking.
+  /// Returns the details that identify the person, without reporting progress. Blocking.
   public func personReadings() throws -> PersonReadings { try personReadings { _ in } }
 }
 
-/// What a person says of a file that it does not say itself. A format passes over what is not meant for it.
+/// Facts about a file that the file itself does not state. Each format ignores the options that do not apply to it.
 public struct ReadingOptions: Hashable, Sendable {
-  /// When the file was made: newer numbers replace older ones. `nil` for what the file says.
+  /// The time at which the file was made, or `nil` to use the file's own. Newer readings replace older ones.
   public var asOf: Timestamp?
-  /// Whether numbers in files by type and day that hpeer did not write are HealthPush's, six of whose units are wrong.
+  /// Whether HealthPush's six wrong units are corrected in folders of types and days that hpeer did not write.
   public var repairsUnits = false
-  /// The zone of times without one. `nil` for what the file says, and where it says nothing for ``homeZone``.
+  /// The time zone of times that state none, or `nil` for the file's own zone or, if it has none, ``homeZone``.
   public var zone: TimeZone?
-  /// The zone of the person's days.
+  /// The time zone of the person's days.
   public var homeZone = TimeZone.current
 
-  /// Of a file about which nothing is known.
+  /// Creates options for a file about which nothing is known.
   public init() {}
 }
 
-/// All formats that are read, but for Apple's exports.
+/// All formats that can be imported, except Apple's exports.
 enum RecordFormats {
-  /// In the order in which they are asked; the first that recognises a file has it.
+  /// The formats in the order in which they are tried; the first that recognises a candidate reads it.
   static let all: [any RecordFormat.Type] = [
     HealthPushFolder.self, FitbitExport.self, SampleFile.self, HealthAppTransferFile.self, HealthAutoExport.self,
   ]
 
-  /// - Returns: `nil` of what none of them recognises.
+  /// Returns the candidate in the first format that recognises it, or `nil` if none does.
   static func recognise(_ candidate: ImportCandidate) throws -> (any RecordFormat)? {
     for format in all {
       if let found = try format.recognise(candidate) { return found }

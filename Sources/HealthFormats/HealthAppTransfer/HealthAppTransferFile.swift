@@ -1,7 +1,7 @@
 import HealthAppTransfer
 import HealthModel
 
-/// A file that the app HealthAppTransfer exported: its JSON, version 1 or 2, or its CSV.
+/// A file exported by the app HealthAppTransfer: JSON of version 1 or 2, or CSV.
 ///
 /// ```swift
 /// func count(_ file: HealthAppTransferFile) throws -> Int {
@@ -12,10 +12,10 @@ import HealthModel
 /// }
 /// ```
 ///
-/// Its samples have HealthKit's UUIDs. What cannot be understood of a sample leaves out that sample, counted by its reason, and
-/// nothing else.
+/// Its samples have HealthKit's UUIDs. A sample that cannot be understood is skipped and counted by reason; the
+/// others are imported.
 public struct HealthAppTransferFile: RecordFormat {
-  /// Told by its content, not by its name.
+  /// The form of a file, recognised by content, not by file name.
   public enum Form: Hashable, Sendable {
     case json, csv
 
@@ -26,8 +26,8 @@ public struct HealthAppTransferFile: RecordFormat {
         guard isOfTypes || object.metadata.map(HealthAppTransferFile.isMetadata) ?? false else { return nil }
         self = .json
       case .array(let elements, let isEnded):
-        // An array without anything in it is all that the app writes where there was nothing. What a sample lacks is for the
-        // reader to say, which leaves it out.
+        // The app writes an empty array if it has nothing to export. A sample that lacks members is recognised too;
+        // the reader skips it.
         guard elements.contains(where: HealthAppTransferFile.resemblesSample) || elements.isEmpty && isEnded else {
           return nil
         }
@@ -40,13 +40,13 @@ public struct HealthAppTransferFile: RecordFormat {
     }
   }
 
-  /// As it was recognised.
+  /// The form of the file, as recognised.
   public let form: Form
   private let content: FileContent
 
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   public var path: String { content.path }
-  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  /// The size of the file when it was recognised, before any decompression.
   public var totalBytes: Int64 { content.size }
 
   init(_ form: Form, _ content: FileContent) {
@@ -74,10 +74,10 @@ public struct HealthAppTransferFile: RecordFormat {
   /// Reads the file once, in constant memory. Blocks: call it on a thread of your own.
   ///
   /// - Parameters:
-  ///   - batchSize: the most samples in one batch.
-  ///   - progress: called now and then with the bytes that have been read; may throw to stop.
-  ///   - deliver: takes whole samples in the order of the file; may throw to stop.
-  /// - Returns: what was found; of a file that ends early, all that was whole.
+  ///   - batchSize: the maximum number of samples in one batch.
+  ///   - progress: called from time to time with the number of bytes read; may throw to stop.
+  ///   - deliver: called with each batch of complete samples, in file order; may throw to stop.
+  /// - Returns: a report. If the file ends early, everything complete before that has been delivered.
   /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
   public func read(
     batchSize: Int = 10_000, progress: @escaping (_ bytes: Int64) throws -> Void = { _ in },
@@ -108,16 +108,16 @@ public struct HealthAppTransferFile: RecordFormat {
 
   // MARK: Recognising
 
-  /// Whether a row is the header that the app writes.
+  /// Returns whether a row is the app's header.
   static func isHeader(_ names: [String]) -> Bool { names == HealthSampleDTO.Member.allCases.map(\.rawValue) }
 
-  /// Whether an object is one of the app's samples, or one that lacks a little.
+  /// Returns whether a value is one of the app's samples, even if some members are missing.
   static func resemblesSample(_ value: JSONValue) -> Bool {
     guard case .object(let members) = value else { return false }
     return ["id", "type", "startDate", "endDate", "sourceName"].count { members[$0] != nil } >= 3
   }
 
-  /// Whether an object says what a file of version 2 is.
+  /// Returns whether a value is the metadata of a file of version 2.
   static func isMetadata(_ value: JSONValue) -> Bool {
     guard case .object(let members) = value else { return false }
     return members["formatVersion"] != nil && members["sampleCount"] != nil
@@ -198,7 +198,7 @@ private struct Reader {
     while let row = try scanner.row(limit: SampleFile.maximumSample) {
       let fields = row.fields.map(\.text)
       if fields.count != header.fields.count {
-        // A file that was cut in its last row.
+        // The file was cut off in its last row.
         guard try scanner.row(limit: SampleFile.maximumSample) == nil, fields.count < header.fields.count else {
           throw scanner.malformed("\(fields.count) columns instead of \(header.fields.count)", at: row.at)
         }
@@ -209,7 +209,7 @@ private struct Reader {
       try add(weight: weight, line: { row.at.line }) { () throws(HealthSampleDTO.Failure) in
         try HealthSampleDTO(
           { member in
-            // A source may have no name.
+            // A source may have an empty name.
             columns[member].flatMap { $0.isEmpty && member != .sourceName ? nil : $0 }
           },
           correlationValues: columns[.correlationValues].map(Self.numbers))
@@ -218,7 +218,7 @@ private struct Reader {
     }
   }
 
-  /// `diastolic=80.5;systolic=120.0`.
+  /// Returns the numbers of `diastolic=80.5;systolic=120.0`.
   private static func numbers(_ text: String) -> [String: Double] {
     var numbers: [String: Double] = [:]
     for pair in text.split(separator: ";") {

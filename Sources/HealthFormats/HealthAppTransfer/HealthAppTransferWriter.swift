@@ -2,8 +2,8 @@ import Foundation
 import HealthAppTransfer
 import HealthModel
 
-/// Writes the files of the app HealthAppTransfer so that its Mac app imports them whole: it refuses a JSON file for one
-/// sample of a type that it does not know, and a table for a header that differs.
+/// Writes files of the app HealthAppTransfer in a form that its Mac app imports completely. That app refuses a whole
+/// JSON file if one sample has an unknown type, and a whole table if the header differs.
 ///
 /// ```swift
 /// func write(_ samples: [Sample]) -> [UInt8] {
@@ -16,30 +16,30 @@ import HealthModel
 /// }
 /// ```
 public struct HealthAppTransferWriter: SelectiveFileWriter {
-  /// Which of the app's three forms of samples a file is in.
+  /// The app's form of samples.
   public enum Form: Sendable, CaseIterable {
-    /// Version 1: an array of samples.
+    /// Version 1, an array of samples.
     case json1
-    /// Version 2: samples by their types, and what the file is.
+    /// Version 2, samples by type and a description of the file.
     case json2
     case csv
   }
 
   private let form: Form
   private let exported: Timestamp
-  /// What was asked for; of version 2, which says it.
+  /// The requested range of dates, stated in files of version 2.
   private let range: (start: Timestamp?, end: Timestamp?)
   private let defusesFormulas: Bool
   private var count = 0
-  /// In the order in which they came.
+  /// The types written, in order of their first sample.
   private var types: [String] = []
-  /// From the first start to the last end of the samples.
+  /// The time from the earliest start to the latest end of the samples.
   private var extent: (start: Timestamp, end: Timestamp)?
 
   /// - Parameters:
-  ///   - exported: what version 2 says of when it was made.
-  ///   - range: what was asked for, which version 2 says; else it says from when to when its samples are.
-  ///   - defusesFormulas: puts an apostrophe before a text that a spreadsheet would take for a formula.
+  ///   - exported: the export time stated in files of version 2.
+  ///   - range: the requested range, stated in files of version 2. A missing date is replaced by that of the samples.
+  ///   - defusesFormulas: whether to put an apostrophe before a text that a spreadsheet would take for a formula.
   public init(
     _ form: Form, exported: Timestamp, range: (start: Timestamp?, end: Timestamp?) = (nil, nil),
     defusesFormulas: Bool = false
@@ -111,14 +111,14 @@ public struct HealthAppTransferWriter: SelectiveFileWriter {
 }
 
 extension HealthSampleDTO {
-  /// The years 1 to 9999, which the app's dates can say.
+  /// Whether both dates are in the years 1 to 9999, which the app's dates can express.
   fileprivate var hasDates: Bool {
     let years = Timestamp(seconds: -62_135_596_800)..<Timestamp(seconds: 253_402_300_799)
     return years.contains(start) && years.contains(end)
   }
 
-  /// One row. Dates have milliseconds, without which the app skips the row in silence; ends of lines become spaces, because it
-  /// splits lines before it reads quotes.
+  /// Appends a CSV row. Dates have milliseconds, because the app silently skips rows without them. Line ends become
+  /// spaces, because the app splits lines before it parses quotes.
   fileprivate func writeRow(to bytes: inout [UInt8], defusesFormulas: Bool) {
     for member in Member.allCases {
       if member != .id { bytes.append(",") }
@@ -150,7 +150,7 @@ extension HealthSampleDTO {
     if let number { SampleCSV.append(number, to: &bytes) }
   }
 
-  /// What begins like a formula, in any spreadsheet (OWASP, CSV injection).
+  /// The characters with which a spreadsheet formula begins (OWASP, CSV injection).
   private static let formula = Set("=+-@".utf8)
 
   private static func append(field text: String?, _ defusesFormulas: Bool, to bytes: inout [UInt8]) {
@@ -167,18 +167,18 @@ extension HealthSampleDTO {
 }
 
 extension Timestamp {
-  /// `2024-06-15T10:30:00Z`: what comes after the second is cut.
+  /// The instant as `2024-06-15T10:30:00Z`, truncated to the second.
   fileprivate var wholeSecond: String { Timestamp(seconds: seconds).iso8601 }
 
-  /// Appends `2024-06-15T10:30:00.987Z`, rounded.
+  /// Appends the instant as `2024-06-15T10:30:00.987Z`, rounded to milliseconds.
   fileprivate func append(milliseconds bytes: inout [UInt8]) {
-    // The years that the app can say are far from the ends of time.
+    // hasDates has ruled out instants at which this addition could overflow.
     let rounded = microseconds + 500
     let milliseconds = (rounded - (rounded % 1000 + 1000) % 1000) / 1000
     let rest = (milliseconds % 1000 + 1000) % 1000
     let second = Timestamp(seconds: (milliseconds - rest) / 1000)
     second.append(to: &bytes)
-    // Over the letter at the end.
+    // Replaces the final Z.
     bytes[bytes.count - 1] = UInt8(ascii: ".")
     for divisor in [100, 10, 1] as [Int64] { bytes.append(0x30 + UInt8(rest / divisor % 10)) }
     bytes.append("Z")

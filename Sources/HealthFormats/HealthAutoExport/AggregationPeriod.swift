@@ -1,15 +1,16 @@
 import HealthModel
 
-/// How much time one point of a Health Auto Export file stands for. The file does not say; the dates of its points do.
+/// The span of time that one point of a Health Auto Export file covers. The file does not say; the points' dates do.
 public enum AggregationPeriod: String, Sendable, CaseIterable {
-  /// Not aggregated: each point is a sample.
+  /// No aggregation: each point is a sample.
   case none
-  /// The points are as far apart as the name says; a week is seven days from its first.
+  /// The distance between points; a week is any seven days in a row.
   case minute, hour, day, week, month, year
 
-  /// By what the app calls it in its settings and sends as `automation-aggregation`: `Days`, `hours`, `None`.
+  /// Creates a period from the app's own word, used in its settings and sent as `automation-aggregation`: `Days`,
+  /// `hours`, `None`.
   ///
-  /// `nil` for a word that is none of these, and for seconds, of which nothing here knows.
+  /// Returns `nil` for any other word, including `Seconds`, which is not supported.
   init?(named text: String) {
     let word = text.lowercased().filter { $0.isLetter }
     guard let found = Self.allCases.first(where: { word == $0.rawValue || word == $0.rawValue + "s" }) else {
@@ -18,7 +19,7 @@ public enum AggregationPeriod: String, Sendable, CaseIterable {
     self = found
   }
 
-  /// When a point ends that begins at `start`. A day has 24 hours, a month and a year those of its calendar in UTC.
+  /// Returns the end of a point that begins at `start`. A day has 24 hours; months and years follow the UTC calendar.
   func end(of start: Timestamp) -> Timestamp {
     let seconds: Int64
     switch self {
@@ -27,7 +28,7 @@ public enum AggregationPeriod: String, Sendable, CaseIterable {
     case .hour: seconds = 3600
     case .day: seconds = 86_400
     case .week: seconds = 7 * 86_400
-    // Midday, because local midnight may belong to another month in UTC.
+    // Uses midday, because local midnight may belong to another month in UTC.
     case .month: seconds = Self.days(inMonthOf: Timestamp(seconds: start.seconds + 43_200)) * 86_400
     case .year: seconds = Self.days(inYearOf: Timestamp(seconds: start.seconds + 43_200)) * 86_400
     }
@@ -49,16 +50,16 @@ public enum AggregationPeriod: String, Sendable, CaseIterable {
   }
 }
 
-/// Finds the period of a file, which is one for all of its metrics, from the dates of their points.
+/// Derives the aggregation period of a file, which all of its metrics share, from the dates of its points.
 struct PeriodFinder {
   private var count = 0
   private var (hasSeconds, hasMinutes, hasHours) = (false, false, false)
-  /// Whether all times of day are such as midnight is printed as on the other side of a change of the clocks.
+  /// Whether every time of day is 00:00, 01:00 or 23:00, as midnight is printed around a clock change.
   private var isNearMidnight = true
   private var smallestGap = Int64.max
   private var previous: Int64?
 
-  /// The points that follow are another metric's.
+  /// Starts a new metric, so that its first date is not compared with the last date of the previous metric.
   mutating func beginMetric() { previous = nil }
 
   mutating func add(_ date: AutoExportDate) {
@@ -85,7 +86,7 @@ struct PeriodFinder {
     case ..<(7 * day - 3600): return .day
     case ..<(27 * day): return .week
     case ..<(360 * day): return .month
-    // One point says nothing, and days are by far the most common.
+    // A single point shows no gap. Days are by far the most common period.
     case .max: return .day
     default: return .year
     }

@@ -1,20 +1,22 @@
 import Foundation
 import HealthModel
 
-/// What the app's lists of other things hold, as HealthKit's samples: states of mind, doses, symptoms and electrocardiograms.
-/// `nil` where something is missing or not understood: then the element stays whole.
+/// A HealthKit sample made of an element of the app's lists of states of mind, doses, symptoms or electrocardiograms.
 ///
-/// The lists are described in the app's wiki: https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format.
+/// The initialiser returns `nil` if a member is missing or unknown; the caller then keeps the element as it is. The
+/// lists are described in the app's wiki: https://github.com/Lybron/health-auto-export/wiki/API-Export---JSON-Format.
 struct AutoExportObject {
   var type: SampleType
   var payload: Payload
   var metadata: Metadata = [:]
-  /// `nil` where it is the element's own.
+  /// The end of the sample, or `nil` if the element's own end applies.
   var end: Timestamp?
 
+  /// Creates an object from an element of one of the app's lists.
+  ///
   /// - Parameters:
-  ///   - list: the name of the list, as the file has it.
-  ///   - members: of the element, without its source.
+  ///   - list: the list's name in the file.
+  ///   - members: the element's members, without its source.
   init?(_ list: String, _ members: [String: JSONValue], start: Timestamp) {
     switch list {
     case "stateOfMind": self.init(stateOfMind: members)
@@ -48,7 +50,7 @@ struct AutoExportObject {
   ]
 
   private init?(dose members: [String: JSONValue]) {
-    // Without an identity, a dose that was taken since is another than the one that was planned.
+    // Without an identifier, a planned dose and the same dose once taken could not be recognised as the same event.
     guard Set(members.keys).isSubset(of: Self.doseMembers), members["id"]?.text.flatMap(UUID.init) != nil,
       members["displayText"]?.text?.isEmpty == false,
       members["status"]?.text?.isEmpty == false
@@ -75,7 +77,7 @@ struct AutoExportObject {
     if members["userEntered"] == .bool(true) { metadata["HKWasUserEntered"] = "1" }
   }
 
-  /// By Apple's name in English, or by HealthKit's own, whatever the case and what lies between words.
+  /// Returns the type with Apple's English name or HealthKit's own name. Case and separators are ignored.
   private static func symptom(_ name: String) -> SampleType? { symptoms[plain(name)] }
 
   private static let symptoms: [String: SampleType] = {
@@ -105,7 +107,7 @@ struct AutoExportObject {
     points.reserveCapacity(measurements.count)
     for measurement in measurements {
       guard case .object(let point) = measurement, let voltage = Self.number(point["voltage"]) else { return nil }
-      // Seconds since 1970; a date in words has no fractions, and says nothing of the order.
+      // Numeric dates are seconds since 1970. Text dates have no fraction and so cannot order the voltages.
       points.append((Self.number(point["date"]) ?? points.last?.date ?? 0, voltage))
       units.insert(point["units"]?.text ?? "")
     }
@@ -120,7 +122,7 @@ struct AutoExportObject {
           averageHeartRate: Self.number(members["averageHeartRate"]),
           samplingFrequency: frequency, unit: unit.isEmpty ? nil : unit, voltages: voltages)))
     if let severity = members["severity"]?.text { metadata["hae.severity"] = .string(severity) }
-    // As an export has it, whose file tells no end: else the two would not be one.
+    // Apple's export states no end either, so both imports derive the same end and the samples match.
     let length = Double(voltages.count) / frequency * 1_000_000
     let (end, isTooLate) = start.microseconds.addingReportingOverflow(Int64(length.rounded()))
     self.end = isTooLate ? nil : Timestamp(microseconds: end)
@@ -133,10 +135,10 @@ struct AutoExportObject {
   }
 }
 
-/// How strong a symptom is, in the words of phones.
+/// The severities of symptoms, as iPhones in several languages spell them.
 enum LocalisedSeverities {
-  /// By the value of `HKCategoryValueSeverity`: in English, German, Spanish, French, Italian, Portuguese, Dutch, Swedish,
-  /// Japanese, Korean and Chinese, as far as public exports show them.
+  /// The spellings of each `HKCategoryValueSeverity` in English, German, Spanish, French, Italian, Portuguese, Dutch,
+  /// Swedish, Japanese, Korean and Chinese, as far as public exports show them.
   private static let severities: [Int64: [String]] = [
     0: [
       "Unspecified", "Present", "Nicht angegeben", "Vorhanden", "Sin especificar", "No especificado", "Presente",
@@ -174,7 +176,7 @@ enum LocalisedSeverities {
   private static let appetites: [String: Int64] = ["unspecified": 0, "no change": 1, "decreased": 2, "increased": 3]
   private static let presences: [String: Int64] = ["present": 0, "not present": 1]
 
-  /// The integer of a symptom's value; `nil` for a word that is not known.
+  /// Returns the integer value of a symptom's severity, or `nil` for an unknown word.
   static func value(_ word: String, of type: SampleType) -> Int64? {
     let word = word.lowercased()
     return switch CategoryValueNames.healthKit.name(of: 0, type: type) {

@@ -1,11 +1,11 @@
 import Foundation
 import HealthModel
 
-/// Workouts: whole as `hae.workout`, and as HealthKit's where they have its UUID.
+/// Workouts. Each is kept whole as `hae.workout`, and also becomes a HealthKit workout if it has HealthKit's UUID.
 extension AutoExportReader {
   mutating func workout(_ members: [String: JSONValue], weight: Int, _ line: () -> Int) throws {
     var members = members
-    // The app's own slip.
+    // The app itself misspells this name.
     if let value = members.removeValue(forKey: "intesity"), members["intensity"] == nil { members["intensity"] = value }
     guard let start = date(members["start"], line) else {
       return collector.report.skipped.add("workouts: a workout without a readable start", line: line)
@@ -56,7 +56,7 @@ extension AutoExportReader {
     return metadata
   }
 
-  /// HealthKit's activity where the name is its English one, or one of ``LocalisedActivities``; any other stays as it is.
+  /// Returns HealthKit's activity type for an English or localised name. Other names are kept as text.
   private static func activityType(_ name: String) -> WorkoutActivityType {
     let places = ["Outdoor ", "Indoor ", "Pool ", "Open Water "]
     let bare = places.first { name.hasPrefix($0) }.map { String(name.dropFirst($0.count)) } ?? name
@@ -68,7 +68,7 @@ extension AutoExportReader {
 
   // MARK: Energy
 
-  /// Whether the total and the series beside it agree once their units are exchanged, and do not as they are.
+  /// Returns whether the total energy and the sum of its series agree only after exchanging their units.
   private func hasSwappedUnits(_ members: [String: JSONValue]) -> Bool {
     guard let total = Self.quantity(members["activeEnergyBurned"]), let series = seriesEnergy(members),
       total.unit != series.unit, total.value > 0, series.value > 0,
@@ -88,12 +88,12 @@ extension AutoExportReader {
 
   // MARK: Members
 
-  /// `{qty, units}`.
+  /// Returns the quantity of a `{qty, units}` object.
   private static func quantity(_ value: JSONValue?) -> Quantity? {
     guard case .object(let members)? = value, let number = members["qty"]?.double else { return nil }
     return Quantity(number, members["units"]?.text ?? "")
   }
 
-  /// `{qty, units}` or a bare number, in beats per minute.
+  /// Returns a heart rate in beats per minute from a `{qty, units}` object or a bare number.
   private static func rate(_ value: JSONValue?) -> Double? { value?.double ?? quantity(value)?.value }
 }

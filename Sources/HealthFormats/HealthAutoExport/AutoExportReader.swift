@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// The second walk along a file: makes samples. See ``HealthAutoExport``.
+/// The second pass over a file, which creates its samples. See ``HealthAutoExport``.
 struct AutoExportReader: AutoExportVisitor {
   let survey: AutoExportSurvey
   let asOf: Timestamp
@@ -13,15 +13,15 @@ struct AutoExportReader: AutoExportVisitor {
     (self.survey, self.asOf, self.period, self.collector) = (survey, asOf, period, collector)
   }
 
-  /// The name of payloads that are the file's own members.
+  /// The kind of payloads that keep members of the file as they are.
   static let payloadKind = "healthAutoExport"
-  /// The source name of points and workouts that have none.
+  /// The source name of points, elements and workouts that state no source.
   static let appName = "Health Auto Export"
 
   // MARK: Metrics
 
   mutating func beginMetric() { metric += 1 }
-  // Known from the first walk.
+  // The first pass found both.
   mutating func metric(name: String) {}
   mutating func metric(units: String) {}
 
@@ -37,7 +37,7 @@ struct AutoExportReader: AutoExportVisitor {
     let units = survey.metrics[metric].units
     let source = Self.source(&members, ["source", "sleepSource", "inBedSource"])
     if let start = date(members["startDate"], line), let end = date(members["endDate"], line) {
-      // Samples, such as the segments of a night.
+      // Unaggregated samples, such as the segments of a night.
       for key in ["date", "startDate", "endDate"] { members[key] = nil }
       let (payload, metadata) = Self.content(members, units)
       return try add(
@@ -63,7 +63,7 @@ struct AutoExportReader: AutoExportVisitor {
     try add(reading: sample, weight: weight, line: line)
   }
 
-  /// A quantity where the members are one, with short texts as metadata; else the members as they are.
+  /// Returns a quantity, with texts as metadata, if the members have that form; otherwise the members themselves.
   private static func content(_ members: [String: JSONValue], _ units: String?) -> (Payload, Metadata) {
     var metadata: Metadata = [:]
     var others = members.filter { $0.value != .null }
@@ -80,7 +80,7 @@ struct AutoExportReader: AutoExportVisitor {
     return (.foreign(payloadKind, .object(content)), [:])
   }
 
-  /// `hae.step_count`. A name that the app once misspelled is one with its right spelling.
+  /// Returns the sample type of a metric, such as `hae.step_count`. Corrects a name that the app once misspelled.
   static func type(_ name: String) -> SampleType {
     SampleType("hae." + (name == "monosaturated_fat" ? "monounsaturated_fat" : name))
   }
@@ -124,7 +124,7 @@ struct AutoExportReader: AutoExportVisitor {
     }
   }
 
-  /// `state_of_mind` for `stateOfMind`, as the metrics are called.
+  /// Returns `state_of_mind` for `stateOfMind`, in the style of the metrics' names.
   private static func snakeCase(_ name: String) -> String {
     name.map { $0.isUppercase ? "_" + $0.lowercased() : String($0) }.joined()
   }
@@ -146,7 +146,7 @@ struct AutoExportReader: AutoExportVisitor {
 
   static var noIdentity: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 
-  /// The identity of a sample that no reading replaces: a hash of all that it says.
+  /// Returns the identifier of a sample that no newer reading replaces: a hash of its whole content.
   private static func identity(of sample: Sample) throws -> UUID {
     let content = try CodedPayload(sample.payload)
     let parts = [
@@ -164,7 +164,8 @@ struct AutoExportReader: AutoExportVisitor {
     return date.instant
   }
 
-  /// Takes the sources out of the members. `Watch|iPhone` and `iPhone|Watch` are one: the app has no order.
+  /// Removes the sources from the members and returns them as one source, sorted: the app lists them in no fixed
+  /// order, and `Watch|iPhone` equals `iPhone|Watch`.
   private static func source(_ members: inout [String: JSONValue], _ keys: [String]) -> Source {
     let names = keys.compactMap { members.removeValue(forKey: $0)?.text }
       .flatMap { $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) } }.filter { !$0.isEmpty }

@@ -1,18 +1,18 @@
 import HealthModel
 
-/// What is told of a file, in its order.
+/// A receiver of the parts of a file, in their order in the file.
 protocol AutoExportVisitor {
   mutating func beginMetric() throws
   mutating func metric(name: String) throws
   mutating func metric(units: String) throws
   mutating func point(_ point: JSONValue, weight: Int, line: () -> Int) throws
-  /// An element of `workouts`, `stateOfMind`, `ecg` or any other list.
+  /// Receives an element of `workouts`, `stateOfMind`, `ecg` or any other list.
   mutating func element(of list: String, _ element: JSONValue, weight: Int, line: () -> Int) throws
-  /// A member that is no list.
+  /// Receives the name of a member that is not a list.
   mutating func unknown(_ name: String, line: () -> Int) throws
 }
 
-/// Walks along the JSON of a file. A metric's name may stand after its points.
+/// Parses the JSON of a file and passes its parts to a visitor. A metric's name may follow its points.
 enum AutoExportWalk {
   static func walk(
     _ scanner: consuming JSONScanner, into visitor: inout some AutoExportVisitor, _ progress: (Int64) throws -> Void
@@ -77,7 +77,7 @@ enum AutoExportWalk {
   }
 }
 
-/// The first walk: names, the newest date, and what the points stand for.
+/// The first pass over a file, which collects names and units, the newest date and the aggregation period.
 struct AutoExportSurvey: AutoExportVisitor {
   struct Metric {
     var name: String?
@@ -100,7 +100,7 @@ struct AutoExportSurvey: AutoExportVisitor {
     guard case .object(let members) = point else { return }
     let date = see(members["date"])
     for name in ["startDate", "endDate", "sleepEnd", "inBedEnd"] { _ = see(members[name]) }
-    // A night begins and ends at any second, whatever the file's period.
+    // Nights begin and end at any second, whatever the file's period.
     if let date, members["sleepStart"] == nil, members["startDate"] == nil { periods.add(date) }
   }
 

@@ -1,31 +1,31 @@
 import Foundation
 import HealthModel
 
-/// A JSON file of the app Health Auto Export: what its REST automations send and its exports hold, version 1 and 2.
+/// A JSON file of the app Health Auto Export (version 1 or 2), sent by a REST automation or exported.
 ///
-/// Its numbers are aggregates, not samples of HealthKit, and so have types of their own: `hae.` and the metric's name as
-/// the file has it, such as `hae.step_count`. They never take the place of a sample, nor are they counted among samples.
+/// Its numbers are aggregates, not HealthKit samples, so they have types of their own: `hae.` and the metric's name
+/// in the file, such as `hae.step_count`. They never replace HealthKit samples and are not counted with them.
 ///
-/// - A point `{date, qty, source}` is a quantity in the file's unit; one that says more (`Min`, `Avg`, `Max`, sleep, blood
-///   pressure) keeps its members as a payload of kind `healthAutoExport`. It is the reading of a metric, for a date and a
-///   period, from a sorted list of sources; the newest reading replaces older ones. How new it is, the file does not say:
-///   as new as the newest date in the file, unless the caller knows better.
-/// - A point of a file that is not aggregated, a segment of sleep, and what the other lists hold (`hae.ecg`,
-///   `hae.state_of_mind`, ...) are what they are, and never replaced.
-/// - A workout is kept whole as `hae.workout`. With a UUID as its `id` it is HealthKit's, and also comes as a workout under
-///   that UUID.
+/// - A point `{date, qty, source}` becomes a quantity in the file's unit. A point with more members (`Min`, `Avg`,
+///   `Max`, sleep, blood pressure) keeps them as a payload of kind `healthAutoExport`. A point is a reading of a
+///   metric for a date, a period and a sorted list of sources; the newest reading replaces older ones. Its age is
+///   that of the newest date in the file, unless the caller knows better.
+/// - A point of a file that is not aggregated, a segment of sleep, and an element of any other list (`hae.ecg`,
+///   `hae.state_of_mind`, ...) are never replaced.
+/// - A workout is kept whole as `hae.workout`. If its `id` is a UUID, it is HealthKit's, and the workout is also
+///   imported as a HealthKit workout with that UUID.
 public struct HealthAutoExport: RecordFormat {
   private let content: FileContent
 
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   public var path: String { content.path }
-  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  /// The size of the file when it was recognised, before any decompression.
   public var totalBytes: Int64 { content.size }
 
-  /// The file is read twice.
+  /// Twice the size of the file, which is read twice.
   public var workBytes: Int64 { 2 * totalBytes }
 
-  /// Maximum bytes of one point or workout; a workout holds its route and its heart rates.
+  /// The maximum size of one point or workout in bytes; a workout includes its route and heart rates.
   static let maximumValue = 64 << 20
 
   init(_ content: FileContent) { self.content = content }
@@ -41,18 +41,19 @@ public struct HealthAutoExport: RecordFormat {
     return isJSON(file.head) ? HealthAutoExport(file.content) : nil
   }
 
-  /// The lists that only Health Auto Export has in its `data`.
+  /// The names of lists in `data` that identify a Health Auto Export file.
   private static let lists: Set<String> = [
     "metrics", "workouts", "stateOfMind", "medications", "symptoms", "cycleTracking", "ecg", "heartRateNotifications",
   ]
 
-  /// Whether it is what the app sends and exports; `{"data":{}}` is what it sends where there is nothing.
+  /// Returns whether the file has the app's form. The app sends `{"data":{}}` if it has nothing to send.
   static func isJSON(_ head: FileHead) -> Bool {
     guard let data = head.object?.data else { return false }
     return data.isEmpty || data.contains { lists.contains($0) }
   }
 
-  /// `Date/Time,Active Energy (kJ),…`, in the phone's language, and the table of workouts beside it.
+  /// Returns whether the file is one of the app's CSV tables: metrics (`Date/Time,Active Energy (kJ),…`, in the
+  /// phone's language) or workouts.
   private static func isTable(_ head: FileHead) -> Bool {
     guard case .table(let names) = head.form else { return false }
     if names.starts(with: ["Workout Type", "Start", "End", "Duration"]) { return true }
@@ -69,11 +70,11 @@ public struct HealthAutoExport: RecordFormat {
     try read(asOf: options.asOf, progress: progress, deliver: deliver)
   }
 
-  /// Reads the file in memory for its largest point or workout. Blocks: call it on a thread of your own.
+  /// Reads the file. Needs memory for its largest point or workout. Blocks: call it on a thread of your own.
   ///
   /// - Parameters:
-  ///   - asOf: when the file was made, where that is known.
-  ///   - period: what its points stand for, where that is known; else told by their dates.
+  ///   - asOf: the time at which the file was made, if known.
+  ///   - period: the span of time that one point covers, if known; otherwise derived from the points' dates.
   /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
   public func read(
     asOf: Timestamp? = nil, period: AggregationPeriod? = nil, batchSize: Int = 10_000,
@@ -92,7 +93,7 @@ public struct HealthAutoExport: RecordFormat {
       let source = try content.open()
       try AutoExportWalk.walk(scanner(source, chunkSize), into: &survey) { _ in try progress(source.position) }
     } catch SampleFileError.endsEarly {
-      // The second time it ends there too, after what is whole.
+      // The second pass ends at the same place, after everything that is whole.
     }
     let base = totalBytes
     var reader = AutoExportReader(
@@ -112,7 +113,7 @@ public struct HealthAutoExport: RecordFormat {
     JSONScanner(source: source, path: path, chunkSize: chunkSize)
   }
 
-  /// When the file was written last; of one in memory the beginning of time.
+  /// The file's modification time, or 1970-01-01 for a file in memory.
   private var modified: Timestamp {
     var status = stat()
     guard let path = content.filePath, stat(path, &status) == 0 else { return Timestamp(seconds: 0) }

@@ -1,9 +1,9 @@
 import HealthModel
 
-/// Writes a file as the app Health Auto Export does (JSON, version 2) when it aggregates nothing: a point for each sample.
+/// Writes JSON in the form that Health Auto Export (version 2) uses without aggregation: one point for each sample.
 ///
-/// Each point says `startDate` and `endDate` beside the `date` that the app's other points have, so that nobody takes it for
-/// the sum of a minute or a day. Dates have whole seconds.
+/// Each point has `startDate` and `endDate` beside the `date` of the app's other points, so that readers do not take
+/// it for the sum of a minute or a day. Dates have whole seconds.
 ///
 /// ```swift
 /// func write(_ samples: [Sample]) -> [UInt8] {
@@ -16,10 +16,10 @@ import HealthModel
 /// }
 /// ```
 public struct HealthAutoExportWriter: SelectiveFileWriter {
-  /// What the file is in.
+  /// The part of the file that is being written.
   private enum Place {
     case beginning
-    /// In the points of a metric.
+    /// The points of the metric of this name.
     case metric(String)
     case workouts
   }
@@ -28,7 +28,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
   private var place = Place.beginning
   private var isFirst = true
 
-  /// - Parameter offset: seconds east of UTC, in whole minutes, that all dates are printed with.
+  /// - Parameter offset: the UTC offset of all printed dates, in seconds and whole minutes.
   public init(offset: Int) {
     text = AppleText(offset: offset)
   }
@@ -44,7 +44,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     bytes.append("}}\n")
   }
 
-  /// Workouts come after all others. To one with routes, ``beginWorkout(_:to:)`` adds them.
+  /// Writes a sample. Workouts must follow all other samples. Routes need ``beginWorkout(_:to:)``.
   public mutating func append(_ sample: Sample, members: [Sample], to bytes: inout [UInt8]) -> Bool {
     if case .workout = sample.payload {
       guard beginWorkout(sample, to: &bytes) else { return false }
@@ -64,7 +64,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     return true
   }
 
-  /// The years that the app's dates can say.
+  /// Returns whether both dates are in the years that the app's date format can express.
   private func isDated(_ sample: Sample) -> Bool {
     let years = Timestamp(seconds: -62_135_510_400)..<Timestamp(seconds: 253_402_214_400)
     return years.contains(sample.start) && years.contains(sample.end)
@@ -96,7 +96,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     case object([(name: String, value: Value)])
   }
 
-  /// The name of a sample's metric and its unit; `nil` for a type that the app has no metric for.
+  /// Returns the name and unit of a sample's metric, or `nil` if the app has no metric for its type.
   private static func metric(of sample: Sample) -> (name: String, units: String)? {
     if let metric = AutoExportMetrics.metric(of: sample.type) { return (metric.name, metric.label) }
     switch sample.type.rawValue {
@@ -111,7 +111,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     }
   }
 
-  /// What a point says beside its dates and its source; nothing where the sample says no number.
+  /// Returns a point's members beside its dates and source; empty if the sample has no usable value.
   private static func values(of sample: Sample, _ members: [Sample]) -> [(name: String, value: Value)] {
     let seconds = Double(sample.end.microseconds - sample.start.microseconds) / 1_000_000
     switch sample.payload {
@@ -126,7 +126,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
         guard let stage = category.value.flatMap({ stages[$0] }) else { return [] }
         return [("qty", .number(seconds / 3600)), ("value", .text(stage))]
       case "HKCategoryTypeIdentifierMindfulSession": return [("qty", .number(seconds / 60))]
-      // Whoever stood in that hour has 0.
+      // HKCategoryValueAppleStandHour: 0 is stood, 1 is idle.
       case "HKCategoryTypeIdentifierAppleStandHour": return [("qty", .number(category.value == 0 ? 1 : 0))]
       case "HKCategoryTypeIdentifierSexualActivity":
         let key = sample.metadata["HKSexualActivityProtectionUsed"].flatMap(number)
@@ -151,7 +151,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
 
   private static func values(_ value: Double, of metric: String, _ sample: Sample) -> [(name: String, value: Value)] {
     switch metric {
-    // Its points have no other form.
+    // The app has no other form for heart rates.
     case "heart_rate": return [("Min", .number(value)), ("Avg", .number(value)), ("Max", .number(value))]
     case "blood_glucose":
       let times = [1.0: "Before Meal", 2: "After Meal"]
@@ -165,12 +165,12 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     }
   }
 
-  /// `HKCategoryValueSleepAnalysis`.
+  /// The app's names for the values of `HKCategoryValueSleepAnalysis`.
   private static let stages: [Int64: String] = [
     0: "In Bed", 1: "Asleep", 2: "Awake", 3: "Core", 4: "Deep", 5: "REM",
   ]
 
-  /// A number, or a text that is one, as Apple's export has it.
+  /// Returns a metadata value as a number. Apple's export stores numbers as text.
   private static func number(_ value: MetadataValue) -> Double? {
     switch value {
     case .integer(let integer): Double(integer)
@@ -183,9 +183,9 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
 
   // MARK: Workouts
 
-  /// Begins a workout, to which ``append(route:to:)`` adds points until ``endWorkout(to:)``.
+  /// Begins a workout. Add its points with ``append(route:to:)``, then call ``endWorkout(to:)``.
   ///
-  /// - Returns: false, and nothing written, for a sample that is no workout or has no date.
+  /// - Returns: false, and nothing is written, if the sample is not a workout or its dates cannot be expressed.
   public mutating func beginWorkout(_ sample: Sample, to bytes: inout [UInt8]) -> Bool {
     guard case .workout(let workout) = sample.payload, isDated(sample) else { return false }
     switch place {
@@ -218,7 +218,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     return true
   }
 
-  /// A total by its attribute, or, since iOS 16, as the sum of the first of these quantities that has one.
+  /// Returns a workout's total from its attribute or, since iOS 16, from the first of these statistics with a sum.
   private static func total(_ name: String, of workout: Workout, _ types: [String], in unit: String) -> Double? {
     let sum = types.lazy.compactMap { type in
       workout.statistics.first { $0.type.rawValue == "HKQuantityTypeIdentifier" + type && $0.sum != nil }
@@ -245,9 +245,9 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     return single + [("heartRate", .object(rates))]
   }
 
-  /// Adds the points of a route, or of a part of one, to the workout that was begun last.
+  /// Adds the points of a route, or of a part of a route, to the current workout.
   ///
-  /// - Returns: false, and nothing written, for what is no route.
+  /// - Returns: false, and nothing is written, if the sample is not a route.
   public mutating func append(route sample: Sample, to bytes: inout [UInt8]) -> Bool {
     guard case .workoutRoute(let route) = sample.payload else { return false }
     for point in route.points {
@@ -269,7 +269,7 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
     return true
   }
 
-  /// Ends the workout that was begun last.
+  /// Ends the current workout.
   public mutating func endWorkout(to bytes: inout [UInt8]) {
     bytes.append(isFirst ? "}" : "\n]}")
     isFirst = true
@@ -277,7 +277,9 @@ public struct HealthAutoExportWriter: SelectiveFileWriter {
 
   // MARK: JSON
 
-  /// - Parameter isOpen: whether more members follow.
+  /// Writes an object.
+  ///
+  /// - Parameter isOpen: whether more members follow; the closing brace is then omitted.
   private static func write(
     _ members: [(name: String, value: Value)], to bytes: inout [UInt8], isOpen: Bool = false
   ) {

@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// The names of workouts in the languages of iPhones, as Health Auto Export sends them.
+/// Workout names that Health Auto Export sends from iPhones in languages other than English.
 enum LocalisedActivities {
-  /// By the end of Apple's identifier: its names in German, Spanish, French, Italian, Portuguese, Dutch, Swedish, Japanese, Korean
-  /// and Chinese, as far as public exports show them.
+  /// The names of each activity, keyed by the end of Apple's identifier, in German, Spanish, French, Italian,
+  /// Portuguese, Dutch, Swedish, Japanese, Korean and Chinese, as far as public exports show them.
   private static let names: [String: [String]] = [
     "Walking": [
       "Gehen", "Spaziergang", "Spazieren", "Caminar", "Caminata", "Andar", "Marche", "Marcher", "Camminata",
@@ -99,7 +99,7 @@ enum LocalisedActivities {
     return types
   }()
 
-  /// Where a workout was, which says nothing of what it was.
+  /// Words for a workout's location and their connecting words, which say nothing about the activity.
   private static let places: Set = [
     "outdoor", "indoor", "draussen", "drinnen", "freien", "im", "aire", "libre", "al", "exterior", "interior",
     "interieur",
@@ -107,7 +107,7 @@ enum LocalisedActivities {
     "inomhus", "屋外", "室内", "室外", "户外", "戶外", "실외", "실내",
   ]
 
-  /// The activity of a name; `nil` of one that is not known.
+  /// Returns the activity with a localised name, or `nil` if the name is unknown.
   static func type(_ name: String) -> WorkoutActivityType? {
     guard name.utf8.count <= 200 else { return nil }
     let text = folded(name)
@@ -121,7 +121,7 @@ enum LocalisedActivities {
     return nil
   }
 
-  /// Without case and marks.
+  /// Returns the text without differences of case, diacritics and character width.
   private static func folded(_ text: String) -> String {
     text.folding(
       options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: Locale(identifier: "en")

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Makes rows of samples: those of the tables that the program healthkit-to-sqlite makes of Apple's export, with its
+/// Converts samples to rows of the tables that healthkit-to-sqlite creates from Apple's export, with the same
 /// columns, texts and identifiers.
 ///
-/// What an element says is asked of ``AppleExportWriter``, so that a table has what that program would find in an
-/// `export.xml` of the same samples. What it has no table for (correlations beside their members, electrocardiograms, ...)
-/// has no row.
+/// ``AppleExportWriter`` supplies the content of each element, so a table holds what healthkit-to-sqlite would find
+/// in an `export.xml` of the same samples. Samples for which that program has no table (correlations beside their
+/// members, electrocardiograms, ...) have no row.
 ///
 /// ```swift
 /// func tables(_ samples: [Sample]) -> Set<String> {
@@ -15,10 +15,10 @@ import HealthModel
 /// ```
 public struct HealthKitTables {
   private var writer: AppleExportWriter
-  /// As it was given.
+  /// The UTC offset given to the initialiser, in seconds.
   public let offset: Int
 
-  /// - Parameter offset: seconds east of UTC, in whole minutes, that all dates are printed with.
+  /// - Parameter offset: the UTC offset of all printed dates, in seconds and whole minutes.
   public init(offset: Int) {
     self.offset = offset
     writer = AppleExportWriter(keepingElements: offset)
@@ -28,16 +28,16 @@ public struct HealthKitTables {
 
   public static let summaries = "activity_summary"
   public static let workouts = "workouts"
-  /// Points of routes; `workout_id` is `id` of ``workouts``.
+  /// The table of route points; its `workout_id` refers to `id` in ``workouts``.
   public static let points = "workout_points"
 
-  /// A column that a table has, whether or not a row says something there.
+  /// A column that a table always has, even if no row has a value in it.
   public struct Column: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
       case text, number
-      /// A text that names the row.
+      /// A text that identifies the row.
       case identifier
-      /// A text that is the identifier of a row of ``workouts``.
+      /// The identifier of a row in ``workouts``.
       case workout
     }
 
@@ -45,10 +45,10 @@ public struct HealthKitTables {
     public var kind: Kind
   }
 
-  /// Columns that a table always has, in their order. Others, such as `metadata_HKTimeZone`, are texts and come with the
-  /// first row that has them.
+  /// Returns the columns that a table always has, in order. Further columns, such as `metadata_HKTimeZone`, hold text
+  /// and are added with the first row that uses them.
   ///
-  /// - Parameter table: any name; one that is none of the three above is that of a record type.
+  /// - Parameter table: any name; a name other than the three above is that of a record type.
   public static func columns(of table: String) -> [Column] {
     switch table {
     case summaries: texts(["dateComponents"] + ActivitySummary.attributeNames)
@@ -75,7 +75,7 @@ public struct HealthKitTables {
     "workout_id",
   ]
 
-  /// `rHeartRate`; also of a type that HealthKit does not have.
+  /// Returns the table name of a record type, such as `rHeartRate`. The type need not be HealthKit's.
   public static func table(of type: SampleType) -> String {
     "r"
       + type.rawValue.replacing("HKQuantityTypeIdentifier", with: "")
@@ -84,7 +84,7 @@ public struct HealthKitTables {
 
   // MARK: Rows
 
-  /// The row of a sample; `nil` for one that has no table, and for routes, whose rows are ``points(of:workout:)``.
+  /// Returns the row of a sample, or `nil` if it has no table. The rows of a route come from ``points(of:workout:)``.
   public mutating func row(of sample: Sample) -> TableRow? {
     switch AppleExportWriter.section(of: sample) {
     case .records:
@@ -102,7 +102,7 @@ public struct HealthKitTables {
     }
   }
 
-  /// The name of the table that the last record went to, which the next one mostly goes to, too.
+  /// The type and table name of the previous record, kept because the next one usually has the same type.
   private var lastTable: (type: SampleType, name: String)?
 
   private mutating func table(of type: SampleType) -> String {
@@ -124,7 +124,7 @@ public struct HealthKitTables {
     return row
   }
 
-  /// Of two entries with one key the last one counts.
+  /// Appends metadata columns. If a key occurs twice, the last entry counts.
   private func append(metadata element: WrittenElement, to row: inout TableRow) {
     for entry in element.children where entry.name == "MetadataEntry" {
       guard let key = entry["key"], let value = entry["value"] else { continue }
@@ -151,13 +151,14 @@ public struct HealthKitTables {
     row.append("workout_events", .text(list.text))
     row.columns.insert("id", at: 0)
     row.values.insert(.text(PythonJSON.object(members).hash), at: 0)
-    // Since iOS 16 they are among the statistics, where that program does not look.
+    // Since iOS 16 the totals are statistics, where healthkit-to-sqlite does not look.
     total("totalEnergyBurned", of: workout, ["ActiveEnergyBurned"], &row)
     total("totalDistance", of: workout, ["DistanceWalkingRunning", "DistanceCycling", "DistanceSwimming"], &row)
     return row
   }
 
-  /// Adds a total as the first of some statistics has it, if the workout has none itself. Comes after the identifier.
+  /// Adds a total from the first of these statistics that has a sum, if the workout itself has no total. The row's
+  /// identifier must be computed before, because healthkit-to-sqlite does not know such totals.
   private func total(_ name: String, of workout: Workout, _ types: [String], _ row: inout TableRow) {
     guard workout.totals[name] == nil, row[name] == nil else { return }
     let found = types.lazy.compactMap { type in
@@ -168,14 +169,14 @@ public struct HealthKitTables {
     row.append(name + "Unit", .text(unit))
   }
 
-  /// The points of a route, or of the part of one.
+  /// Returns the rows of the points of a route, or of a part of a route.
   ///
   /// - Parameter workout: the `id` of its workout's row.
   public func points(of sample: Sample, workout: String) -> [TableRow] {
     guard case .workoutRoute(let route) = sample.payload else { return [] }
     return route.points.map { point in
       let date = point.date(from: sample.start).map { instant in
-        // As the GPX file has it, or as the element has it that a route without a file had.
+        // Uses the GPX file's date format, or the element's format for a route without a file.
         route.path == nil ? writer.text.date(instant) : instant.iso8601
       }
       let numbers = [

@@ -1,21 +1,23 @@
 import HealthModel
 
-/// Rows of the quantities and categories of one page: every text of its dictionaries becomes a value once. The other way is
-/// by ``HealthKitTables/row(of:)``, which makes the same rows, and those of any sample.
+/// Converts the plain quantities and categories of a page to rows, encoding each text of the page's dictionaries
+/// once. ``HealthKitTables/row(of:)`` creates the same rows, for any sample.
 public struct PlainTableRows {
   private let text: AppleText
   private let changes: CodedChanges
   private let forms: [CodedForm]
-  /// `nil` for a type that is not HealthKit's.
+  /// The table of each type, or `nil` for Health Auto Export's aggregates, which have no table.
   private let tables: [String?]
   private let units: [TableRow.Value?]
   private let sources: [(name: TableRow.Value, version: TableRow.Value?)]
   private let devices: [TableRow.Value?]
-  /// `nil` where there is more to it than entries, each with a column of its own.
+  /// The columns of each metadata text, or `nil` if its columns cannot be derived from its entries alone.
   private let metadata: [[(column: String, value: TableRow.Value)]?]
 
-  /// - Parameter offset: as ``HealthKitTables`` has it.
-  /// - Throws: `DecodingError` if a text of the dictionaries is not what it should be.
+  /// Prepares the dictionaries of a page.
+  ///
+  /// - Parameter offset: the UTC offset of all printed dates, in seconds and whole minutes.
+  /// - Throws: `DecodingError` if a text in the dictionaries is malformed.
   public init(_ changes: CodedChanges, offset: Int) throws {
     self.changes = changes
     let text = AppleText(offset: offset)
@@ -31,13 +33,15 @@ public struct PlainTableRows {
       let entries = KeptMetadata(metadata, text).entries.map {
         (column: "metadata_" + XMLOutput.sayable($0.key), value: Self.value($0.value))
       }
-      // Two that XML spells alike are for the other way.
+      // If two keys have the same spelling in XML, HealthKitTables handles the sample.
       return Set(entries.map(\.column)).count == entries.count ? entries : nil
     }
   }
 
-  /// - Parameter row: one of the samples that this was made with.
-  /// - Returns: `nil` for a sample that says more than a number and a unit.
+  /// Returns the row of a sample.
+  ///
+  /// - Parameter row: a sample of the page.
+  /// - Returns: `nil` if the sample has no table or has more than a number, a unit and plain metadata.
   public func row(of row: CodedSample) -> TableRow? {
     guard let table = tables[Int(row.type)], row.payload == nil else { return nil }
     var entries: [(column: String, value: TableRow.Value)] = []

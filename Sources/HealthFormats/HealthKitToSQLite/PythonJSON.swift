@@ -1,21 +1,21 @@
 import Cryptography
 import HealthModel
 
-/// JSON as Python's module prints it, which others have made identifiers of.
+/// JSON in the exact spelling of Python's `json` module, from which sqlite-utils derives row identifiers.
 enum PythonJSON {
   case string(String)
   case array([PythonJSON])
-  /// In this order, with every name once.
+  /// An object whose members are in this order; each name occurs once.
   case object([(String, PythonJSON)])
 
-  /// `json.dumps(…, ensure_ascii=False)`.
+  /// The text that `json.dumps(…, ensure_ascii=False)` returns.
   var text: String {
     var bytes: [UInt8] = []
     append(to: &bytes, isCompact: false)
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The SHA-1 of `json.dumps(…, separators=(",", ":"), sort_keys=True)`, in hexadecimal digits: how sqlite-utils names rows.
+  /// The hexadecimal SHA-1 of `json.dumps(…, separators=(",", ":"), sort_keys=True)`, sqlite-utils's row identifier.
   var hash: String {
     var bytes: [UInt8] = []
     append(to: &bytes, isCompact: true)

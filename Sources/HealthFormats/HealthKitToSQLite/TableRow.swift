@@ -1,4 +1,4 @@
-/// A row of a table that has the columns which its rows have.
+/// A row of a table whose columns are the union of its rows' columns.
 public struct TableRow: Hashable, Sendable {
   public enum Value: Hashable, Sendable {
     case null
@@ -7,19 +7,19 @@ public struct TableRow: Hashable, Sendable {
   }
 
   public var table: String
-  /// May have a name twice, or one that differs from another only in upper and lower case.
+  /// The names of the columns. A name may occur twice or differ from another only in case.
   public var columns: [String]
-  /// One for each of ``columns``.
+  /// The values, one for each of ``columns``.
   public var values: [Value]
 
-  /// - Precondition: there are as many columns as values. Nothing checks it here.
+  /// - Precondition: `columns` and `values` have the same count. This is not checked.
   public init(table: String, columns: [String] = [], values: [Value] = []) {
     self.table = table
     self.columns = columns
     self.values = values
   }
 
-  /// Of the first column of that name, compared as it is spelled; `nil` where there is none, or no value.
+  /// Returns the value of the first column with this exact name, or `nil` if it is absent or null.
   public subscript(column: String) -> Value? {
     guard let index = columns.firstIndex(of: column), values[index] != .null else { return nil }
     return values[index]

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// A folder of day files as HealthPush lays them out, written by that app or by hpeer:
+/// A folder of day files in HealthPush's layout, written by that app or by hpeer:
 /// `v1/METRIC_KEY/YYYY/MM/DD/data.jsonl`, `.json` or `.csv`.
 ///
 /// ```swift
@@ -13,25 +13,25 @@ import HealthModel
 /// }
 /// ```
 ///
-/// Records that hpeer wrote are whole samples. Of HealthPush's own, a sum of a day is of a type of its own
-/// (`healthpush.steps`), since the samples that it is of may come by other roads. What is marked as deleted is passed over.
+/// Records that hpeer wrote are complete samples. HealthPush's daily sums have a type of their own
+/// (`healthpush.steps`), because their samples may also arrive another way. Records marked as deleted are skipped.
 public struct HealthPushFolder: RecordFormat {
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   public let path: String
-  /// In the order of their names.
+  /// The day files, sorted by name.
   private let files: [DayFile]
-  /// Of all files together, when they were found.
+  /// The total size of all files when they were found.
   public let totalBytes: Int64
 
   private struct DayFile: Sendable {
-    /// Below the folder.
+    /// The path relative to the folder.
     var name: String
     var key: String
     var size: Int64
     var modified: Timestamp
   }
 
-  /// `nil` of what is no such folder. Blocking.
+  /// Finds the day files in a folder, or returns `nil` if there are none. Blocking.
   public init?(at path: String) {
     guard let names = FileManager.default.enumerator(atPath: "\(path)/v1") else { return nil }
     var files: [DayFile] = []
@@ -55,13 +55,14 @@ public struct HealthPushFolder: RecordFormat {
     candidate.file == nil ? HealthPushFolder(at: candidate.path) : nil
   }
 
-  /// Records that hpeer wrote are whole samples.
+  /// The ``SampleRoad`` of a file, because records that hpeer wrote are complete samples.
   public var road: SampleRoad { .file }
 
   public var workBytes: Int64 { totalBytes }
 
-  /// The metric's key in the name of a day's data, `heart_rate` of `v1/heart_rate/2024/06/15/data.jsonl`; `nil` of any
-  /// other name, also of one that would lead out of a folder.
+  /// Returns the metric's key from the name of a day file, such as `heart_rate` from
+  /// `v1/heart_rate/2024/06/15/data.jsonl`. Returns `nil` for any other name, including names that would lead out of
+  /// the folder.
   public static func key(of name: String) -> String? {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 6, parts[0] == "v1", ["data.jsonl", "data.json", "data.csv"].contains(parts[5]),
@@ -77,7 +78,7 @@ public struct HealthPushFolder: RecordFormat {
 
   // MARK: Reading
 
-  /// Whose record it is, if it says so: only the files of characteristics are read. Blocking.
+  /// Returns the details that identify the person, reading only the files of characteristics. Blocking.
   public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     var readings = PersonReadings()
     let keys = Set(Self.traits.values)
@@ -89,12 +90,12 @@ public struct HealthPushFolder: RecordFormat {
 
   /// Reads all files, in constant memory. Blocking: call it on a thread of your own.
   ///
-  /// A file that cannot be read to its end is reported (``ImportReport/skipped``), and the others go on.
+  /// A file that cannot be read to its end is reported in ``ImportReport/skipped``; the next file is then read.
   ///
   /// - Parameters:
-  ///   - repairsUnits: whether numbers without hpeer's own member are HealthPush's, six of whose units are wrong.
-  ///   - progress: called now and then with the bytes that have been read; may throw to stop.
-  /// - Throws: ``ImportError`` of a file that is gone, or what the closures throw.
+  ///   - repairsUnits: whether HealthPush's six wrong units are corrected in records that hpeer did not write.
+  ///   - progress: called from time to time with the number of bytes read; may throw to stop.
+  /// - Throws: ``ImportError`` if a file has disappeared, or what the closures throw.
   public func read(
     repairsUnits: Bool, batchSize: Int = 32_000, progress: @escaping (_ bytes: Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void

@@ -1,13 +1,13 @@
 import Foundation
 import HealthModel
 
-/// Reads the records of one day's file.
+/// Reads the records of one day file.
 struct HealthPushReader {
   let key: String
   let modified: Timestamp
   let repairsUnits: Bool
-  /// The keys of the types that say whose record it is; such samples are read from their own files only, so that it is
-  /// known beforehand.
+  /// The key of the file to which each characteristic belongs. Characteristics in other files are skipped, so that
+  /// reading these files alone identifies the person.
   let traits: [SampleType: String]
   private let decoder = JSONDecoder()
 
@@ -20,8 +20,10 @@ struct HealthPushReader {
     "schemaVersion",
   ]
 
-  /// - Parameter chunkSize: in bytes, of what is read at a time.
-  /// - Throws: ``SampleFileError`` where the file cannot be read any further, or what the collector's closure throws.
+  /// Reads a file.
+  ///
+  /// - Parameter chunkSize: the number of bytes read at a time.
+  /// - Throws: ``SampleFileError`` if the rest of the file cannot be read, or what the collector's closure throws.
   mutating func read(
     _ source: any ByteSource, path: String, chunkSize: Int = 256 << 10, into collector: inout SampleCollector
   ) throws {

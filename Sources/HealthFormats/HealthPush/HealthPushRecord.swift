@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// One record of a day's file, as it is read: HealthPush's members, and hpeer's own where it wrote the file.
+/// A record of a day file, with HealthPush's members and the `hpeer` member of files that hpeer wrote.
 struct HealthPushRecord: Decodable {
   struct Metric: Decodable {
     var key: String
@@ -14,7 +14,7 @@ struct HealthPushRecord: Decodable {
     var bundleId: String?
   }
 
-  /// A line of the change feed: the whole sample.
+  /// A change feed line that holds the complete sample.
   struct Feed: Decodable {
     var added: Sample?
   }
@@ -31,14 +31,14 @@ struct HealthPushRecord: Decodable {
   var source: RecordSource?
   var hpeer: Feed?
 
-  /// Why a record is no sample, for a report.
+  /// The reason why a record is not imported.
   enum Rejection: Error {
-    /// It says that there was one.
+    /// The record states that the sample was deleted.
     case deleted
     case unreadable(String)
   }
 
-  /// A row of a table, whose fields are in HealthPush's order; what it does not say, its key does.
+  /// Creates a record from a table row with HealthPush's columns. The file's key supplies the type.
   ///
   /// - Throws: ``Rejection``
   init(row: [String], key: String) throws(Rejection) {
@@ -54,11 +54,11 @@ struct HealthPushRecord: Decodable {
     source = RecordSource(name: row[7], bundleId: row[8])
   }
 
-  /// What it says of a sample.
+  /// Returns the sample that the record describes.
   ///
   /// - Parameters:
-  ///   - repairsUnits: whether numbers without hpeer's own member are HealthPush's, six of whose units are wrong.
-  ///   - modified: when the file was written: the newer of two sums of one day counts.
+  ///   - repairsUnits: whether HealthPush's six wrong units are corrected in records that hpeer did not write.
+  ///   - modified: the file's modification time. Of two sums of one day, the newer counts.
   /// - Returns: the sample, and whether a newer reading replaces it.
   /// - Throws: ``Rejection``
   func sample(repairsUnits: Bool, modified: Timestamp) throws(Rejection) -> (sample: Sample, isReading: Bool) {
@@ -79,7 +79,7 @@ struct HealthPushRecord: Decodable {
       if repairsUnits, let known = HealthPushMetric.known(metric.hkIdentifier) { value = known.repaired(value, unit) }
       sample.payload = .quantity(Quantity(value, unit == "fraction" ? "%" : unit))
       guard aggregation == "sum" else { return (sample, false) }
-      // The sum of a day is none of the samples that it is of, and it grows until the day is over.
+      // A daily sum is not one of its samples, and it grows until the day is over.
       sample.type = SampleType("healthpush.\(metric.key)")
       sample.metadata = ["hpeer.aggregation": .string("day")]
       sample.created = modified

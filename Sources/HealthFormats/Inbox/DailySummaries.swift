@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// P247's `{"data":[{"date":…,"timezone":…,"metrics":{},"sleep":{},"workouts":[]}]}`.
+/// The daily summaries of the app P247: `{"data":[{"date":…,"timezone":…,"metrics":{},"sleep":{},"workouts":[]}]}`.
 ///
-/// Its numbers are of whole days, and so have types of their own: `p247.` and the key, such as `p247.step_count`. The
-/// newest reading of a day replaces older ones. A night keeps its members as they are, for they do not add up to its total.
+/// The numbers cover whole days and so have types of their own: `p247.` and the key, such as `p247.step_count`. The
+/// newest reading of a day replaces older ones. A night keeps its members, because they do not add up to its total.
 struct DailySummaries: InboxFormat {
   static let format = InboxBody.Format.dailySummary
   static let road = SampleRoad.unknown
@@ -33,7 +33,7 @@ struct DailySummaries: InboxFormat {
     guard case .object(let members) = day, let (start, end) = bounds(members) else {
       return collector.report.skipped.add("P247: a day without a readable date and time zone", line: line)
     }
-    // A phone's clock that is ahead must not keep later readings out.
+    // A phone whose clock is ahead must not block later readings.
     let synchronised = members["device_sync_timestamp"]?.text.flatMap { Timestamp(iso8601: $0) }
     let created = min(synchronised ?? now, now)
     func add(_ key: String, _ source: String?, _ span: (Timestamp, Timestamp), _ metadata: Metadata, _ payload: Payload)
@@ -78,7 +78,7 @@ struct DailySummaries: InboxFormat {
     }
   }
 
-  /// Local midnight to the next, which on some days are not 24 hours apart.
+  /// Returns local midnight and the next local midnight, which are not 24 hours apart on days of a clock change.
   private static func bounds(_ members: [String: JSONValue]) -> (Timestamp, Timestamp)? {
     guard let date = members["date"]?.text, date.utf8.count == 10, let noon = Timestamp(iso8601: date + "T12:00:00Z"),
       let name = members["timezone"]?.text, name.utf8.count <= 64, let zone = TimeZone(identifier: name)

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What HealthAppTransfer sends.
+/// A request body of the app HealthAppTransfer.
 struct HealthAppTransferBody: InboxFormat {
   static let format = InboxBody.Format.healthAppTransfer
   static let road = SampleRoad.healthAppTransfer
@@ -16,7 +16,7 @@ struct HealthAppTransferBody: InboxFormat {
   func read(
     period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    // The app ends its last row: one that does not end may lack a digit.
+    // The app terminates its last row. A row without a line end may lack a digit.
     if form == .csv, content.last != 0x0A, content.last != 0x0D {
       throw InboxBodyError.endsEarly(place: "its last row")
     }

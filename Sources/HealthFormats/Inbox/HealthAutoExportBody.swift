@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What Health Auto Export sends.
+/// A request body of the app Health Auto Export.
 struct HealthAutoExportBody: InboxFormat {
   static let format = InboxBody.Format.healthAutoExport
   static let road = SampleRoad.healthAutoExport

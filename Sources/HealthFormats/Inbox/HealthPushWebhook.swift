@@ -1,11 +1,11 @@
 import Foundation
 import HealthModel
 
-/// What HealthPush sends to Home Assistant: one rounded number of each type, for an instant or a day. Its object has `metrics`
-/// beside `device_name`.
+/// A request body that HealthPush sends to Home Assistant: an object with `metrics` and `device_name`, and one
+/// rounded number of each type for an instant or a day.
 ///
-/// Such a number has lost digits, its source and its companions, so it is not the sample of HealthKit whose UUID some have: it has
-/// a type of its own, `healthpush.` and the metric, and a newer reading of the same time replaces it.
+/// Such a number is not the HealthKit sample whose UUID it may have, because it has lost digits, its source and its
+/// companions. It has a type of its own, `healthpush.` and the metric. A newer reading of the same time replaces it.
 struct HealthPushWebhook: InboxFormat {
   static let format = InboxBody.Format.healthPush
   static let road = SampleRoad.unknown
@@ -59,7 +59,7 @@ struct HealthPushWebhook: InboxFormat {
     try collector.add(sample, weight: weight, isReading: true, line: line)
   }
 
-  /// What its app shows, in HealthKit's words. Its percentages are up to 100, HealthKit's up to 1: they stay as they are.
+  /// HealthKit's names of the units that HealthPush shows. Percentages remain 0 to 100; HealthKit's are 0 to 1.
   private static let units = [
     "steps": "count", "flights": "count", "BMI": "count", "bpm": "count/min", "breaths/min": "count/min",
     "°C": "degC",

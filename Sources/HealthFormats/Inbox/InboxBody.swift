@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// What an app on a phone has sent by itself, recognised by its content and read whole: HealthAppTransfer's JSON of either version
-/// and its CSV, Health Auto Export's JSON, HealthPush's webhook, P247's days.
+/// A request body sent by an app on a phone, recognised by its content and read completely: HealthAppTransfer's JSON
+/// (either version) and CSV, Health Auto Export's JSON, HealthPush's webhook, and P247's daily summaries.
 ///
 /// ```swift
 /// func count(_ bytes: [UInt8]) throws -> Int {
@@ -12,10 +12,10 @@ import HealthModel
 /// }
 /// ```
 ///
-/// What cannot be understood of a sample leaves out that sample, counted by its reason. A body that ends in the middle is
-/// refused whole, for nobody can say what else it lacks.
+/// A sample that cannot be understood is skipped and counted by reason. A body that is cut off is refused completely,
+/// because other data may be missing too.
 public struct InboxBody: Sendable {
-  /// Which app's a body is; the raw values are stable.
+  /// The app and format of a body. The raw values are stable.
   public struct Format: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
 
@@ -24,48 +24,49 @@ public struct InboxBody: Sendable {
     static let healthAppTransfer = Format(rawValue: "healthAppTransfer")
     static let healthAutoExport = Format(rawValue: "healthAutoExport")
     static let healthPush = Format(rawValue: "healthPush")
-    /// P247's, a summary of each day.
+    /// P247's summaries of days.
     static let dailySummary = Format(rawValue: "dailySummary")
   }
 
-  /// What a body may cost its reader.
+  /// The limits on a body, which protect the server.
   public struct Limits: Hashable, Sendable {
-    /// Maximum bytes of a body that is not compressed any more.
+    /// The maximum size of a body in bytes, after decompression.
     public var contentBytes = 32 << 20
-    /// Maximum values of JSON in all: each takes far more memory than its text. A table may have twice as many fields.
+    /// The maximum number of JSON values, each of which needs far more memory than its text. A table may have twice
+    /// as many fields.
     public var values = 1_000_000
-    /// Maximum samples and readings.
+    /// The maximum number of samples and readings.
     public var samples = 100_000
-    /// Maximum samples of one type, source and time, or readings of one metric and time: what is shown of them is a question of
-    /// each to all others.
+    /// The maximum number of samples of one type, source and time, or of readings of one metric and time. Queries
+    /// compare each of them with all others.
     public var alike = 200
-    /// Maximum names of sources, types, units and devices.
+    /// The maximum number of different sources, types, units and devices.
     public var names = 2_000
-    /// Maximum bytes of each of them.
+    /// The maximum length of each such name in bytes.
     public var nameBytes = 8_000
 
-    /// Those of `hpeer serve --inbox`.
+    /// Creates the limits of `hpeer serve --inbox`.
     public init() {}
   }
 
-  /// Which app's it is.
+  /// The format of the body.
   public let format: Format
-  /// By which road its samples come.
+  /// The ``SampleRoad`` of the body's samples.
   public let road: SampleRoad
-  /// How many bytes it has, not compressed any more.
+  /// The size of the body in bytes, after decompression.
   public let contentBytes: Int
-  /// The samples, and readings that newer ones replace.
+  /// The samples, and the readings that newer ones replace.
   public private(set) var batches: [SampleBatch]
-  /// What was not understood, or not wanted, by reason.
+  /// The findings that were left out, keyed by reason.
   public private(set) var skipped: [String: ImportReport.Finding]
 
   /// Reads a body. Blocks: call it on a thread of your own.
   ///
   /// - Parameters:
-  ///   - bytes: as they came, compressed with gzip or Zstandard or not.
-  ///   - aggregation: how the app says that it has summed up, such as `Days`; `nil` where it does not.
-  ///   - now: when they came: a later body's readings replace an earlier one's.
-  /// - Throws: ``InboxBodyError``.
+  ///   - bytes: the received bytes, uncompressed or compressed with gzip or Zstandard.
+  ///   - aggregation: the aggregation that the app states, such as `Days`, or `nil` if it states none.
+  ///   - now: the time of arrival. Readings of a later body replace those of an earlier one.
+  /// - Throws: ``InboxBodyError``
   public init(
     _ bytes: [UInt8], aggregation: String? = nil, limits: Limits = Limits(), now: Timestamp
   ) throws(InboxBodyError) {
@@ -91,13 +92,13 @@ public struct InboxBody: Sendable {
     }
   }
 
-  /// Samples and readings together.
+  /// The number of samples and readings.
   public var count: Int { batches.reduce(0) { $0 + $1.count } }
 
-  /// Leaves out what is none of these types, neither by its own name nor by HealthKit's, and says so.
+  /// Removes samples whose type is not allowed, by its own or HealthKit's name, and records them in ``skipped``.
   ///
-  /// - Parameter types: `nil` for all.
-  /// - Returns: how much was left out for this.
+  /// - Parameter types: the allowed types, or `nil` for all.
+  /// - Returns: the number of samples removed.
   @discardableResult
   public mutating func keep(_ types: Set<SampleType>?) -> Int {
     guard let types else { return 0 }
@@ -111,7 +112,7 @@ public struct InboxBody: Sendable {
     return before - count
   }
 
-  /// Leaves out what says whose record it is, for a sender that could say that could make the record another person's.
+  /// Removes characteristics, which identify the person: their sender could make the record another person's.
   public mutating func leaveOutPerson() {
     filter {
       Person.Trait(rawValue: $0.rawValue) == nil
@@ -120,7 +121,7 @@ public struct InboxBody: Sendable {
     }
   }
 
-  /// Everything that a store will keep in a dictionary of its own because of this body: sources, types, units, devices.
+  /// The names that a store would add to its dictionaries for this body: sources, types, units and devices.
   public var names: Set<String> { batches.reduce(into: []) { $0.formUnion($1.names) } }
 
   private mutating func filter(_ isWanted: (SampleType) -> Bool, reason: (SampleType) -> String) {

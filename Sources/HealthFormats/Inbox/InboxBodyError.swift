@@ -1,27 +1,29 @@
-/// Why nothing of a body is taken. Each description says what to do about it, to whoever has set up the app.
+/// An error for which a whole body is refused. Each description tells the person who set up the app what to do.
 public enum InboxBodyError: Error, Hashable, Sendable {
-  /// There is nothing in it.
+  /// The body is empty.
   case empty
-  /// It is none of the formats that an inbox takes.
+  /// The body has none of the supported formats.
   case unknownFormat
-  /// It ends in the middle, where `place` says.
+  /// The body is cut off at `place`.
   case endsEarly(place: String)
-  /// It is not what its format has there.
+  /// The body does not conform to its format.
   case malformed(detail: String, place: String?)
-  /// It has more bytes, compressed or not, than an inbox takes at once.
+  /// The body has too many bytes, compressed or not.
   case tooLarge(limit: Int)
-  /// It has more values than an inbox takes at once.
+  /// The body has too many JSON values or fields.
   case tooManyValues(limit: Int)
-  /// It has more samples than an inbox takes at once.
+  /// The body has too many samples.
   case tooManySamples(limit: Int)
-  /// It has more samples of one type, source and time than anyone's.
+  /// The body has implausibly many samples of one type, source and time.
   case tooManyAlike(limit: Int)
-  /// It has more names of sources, types, units and devices than one sender may bring in all.
+  /// The body has more names of sources, types, units and devices than a sender may add.
   case tooManyNames(limit: Int)
-  /// - Parameter limit: in bytes.
+  /// The body has a name that is too long.
+  ///
+  /// - Parameter limit: the maximum length in bytes.
   case nameTooLong(limit: Int)
 
-  /// Whether less of it at once would be taken.
+  /// Whether a smaller body from the same app would be accepted.
   public var isTooMuch: Bool {
     switch self {
     case .tooLarge, .tooManyValues, .tooManySamples: true
@@ -54,7 +56,7 @@ extension InboxBodyError: CustomStringConvertible {
     }
   }
 
-  /// What reading a file of samples says, said of a body.
+  /// Creates the error of a body from an error of reading sample files.
   init(_ error: any Error, _ limits: InboxBody.Limits) {
     switch error {
     case let error as InboxBodyError: self = error

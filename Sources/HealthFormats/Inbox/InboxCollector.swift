@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Keeps the batches of a body, and stops where they become too many.
+/// Collects the batches of a body and throws an error if they exceed a limit.
 struct InboxCollector {
   private struct Place: Hashable {
     var type: SampleType
@@ -12,7 +12,7 @@ struct InboxCollector {
   private let limits: InboxBody.Limits
   private(set) var batches: [SampleBatch] = []
   private var count = 0
-  /// Everything so far that a store would keep in a dictionary of its own.
+  /// The names so far that a store would add to its dictionaries.
   private var names: Set<String> = []
   private var alike: [Place: Int] = [:]
 
@@ -35,7 +35,7 @@ struct InboxCollector {
           start: sample.start.seconds, end: sample.end.seconds))
     }
     for sample in batch.readings {
-      // Those of one time are looked through whatever their source and end.
+      // Readings of one time are compared with each other, whatever their source and end.
       try note(Place(type: sample.type, source: "", start: sample.start.seconds, end: 0))
     }
     batches.append(batch)
@@ -49,8 +49,8 @@ struct InboxCollector {
 }
 
 extension SampleBatch {
-  /// The names of sources, types, units and devices of its samples, which a store keeps in dictionaries. They are spelled in
-  /// ASCII: a store tells texts apart by their bytes, and Swift holds two spellings of `é` for one.
+  /// The names of the samples' sources, types, units and devices, which a store keeps in dictionaries. The names are
+  /// escaped as ASCII, because a store compares bytes, while Swift treats two spellings of `é` as equal.
   var names: Set<String> {
     var (types, sources, units, devices): (Set<UInt32>, Set<UInt32>, Set<UInt32>, Set<UInt32>) = ([], [], [], [])
     for sample in changes.samples {
@@ -71,7 +71,7 @@ extension SampleBatch {
     return names
   }
 
-  /// Other scalars than those of ASCII as `\u{e9}`.
+  /// Returns a text with non-ASCII scalars written as `\u{e9}`.
   private static func spelled(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "\\") }) { return text }
     return text.unicodeScalars.reduce(into: "") { $0 += $1.escaped(asASCII: true) }

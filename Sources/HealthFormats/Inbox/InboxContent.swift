@@ -1,4 +1,4 @@
-/// The bytes of a body, decompressed and counted before anything else is made of them.
+/// Decompresses a body and counts its values before anything is parsed.
 enum InboxContent {
   private static let pieceSize = 128 << 10
 
@@ -7,7 +7,7 @@ enum InboxContent {
     guard content.count <= limits.contentBytes else { throw .tooLarge(limit: limits.contentBytes) }
     let first = content.first { $0 > 0x20 }
     let isJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    // The rows of a table are read one at a time.
+    // A table is read row by row, so more values are allowed.
     let limit = isJSON ? limits.values : 2 * limits.values
     guard values(in: content) <= limit else { throw .tooManyValues(limit: limit) }
     return content
@@ -32,7 +32,7 @@ enum InboxContent {
     }
   }
 
-  /// About how many values of JSON, or fields of a table, there are: what begins one or stands before it, outside of texts.
+  /// Returns the approximate number of JSON values or table fields, from the delimiters outside strings.
   static func values(in content: [UInt8]) -> Int {
     var (count, isText, isEscaped) = (0, false, false)
     for byte in content {

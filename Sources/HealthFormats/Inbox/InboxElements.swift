@@ -1,19 +1,19 @@
 import HealthModel
 
-/// The elements of an array that a body's object has under one key, read one at a time.
+/// Reads the elements of an array in a body's object, one at a time.
 enum InboxElements {
-  /// What makes samples of an element.
+  /// A closure that makes samples of an element.
   ///
   /// - Parameters:
-  ///   - weight: its bytes.
-  ///   - line: of the body, on which it begins.
+  ///   - weight: the size of the element in bytes.
+  ///   - line: a closure that returns the line of the body on which the element begins.
   typealias Add = (
     _ element: JSONValue, _ weight: Int, _ collector: inout SampleCollector, _ line: () -> Int
   ) throws -> Void
 
-  /// Reads a body whole; other keys are passed over.
+  /// Reads a whole body. Members other than `wanted` are skipped.
   ///
-  /// - Parameter deliver: given the samples that `add` has collected, many at a time.
+  /// - Parameter deliver: a closure that receives the samples collected by `add`, in batches.
   static func read(
     _ content: [UInt8], under wanted: String, deliver: @escaping (SampleBatch) throws -> Void, add: Add
   ) throws -> ImportReport {

@@ -1,31 +1,31 @@
 import HealthModel
 
-/// A kind of body that an inbox takes. A new one is a file and a line in ``InboxFormats``.
+/// A format of bodies that an inbox accepts. To add one, create a file and list it in ``InboxFormats``.
 protocol InboxFormat: Sendable {
-  /// What it is called in an answer and the audit log.
+  /// The name of the format in responses and in the audit log.
   static var format: InboxBody.Format { get }
-  /// By which road its samples come.
+  /// The ``SampleRoad`` of the samples.
   static var road: SampleRoad { get }
-  /// `nil` of what is of another one.
+  /// Recognises a body of this format, or returns `nil`.
   init?(_ body: InboxCandidate)
-  /// Reads it whole.
+  /// Reads the whole body.
   ///
   /// - Parameters:
-  ///   - period: what its numbers stand for, where the app has said so.
-  ///   - now: when it came: a later body's readings replace an earlier one's.
+  ///   - period: the span of time that one point covers, if the app states it.
+  ///   - now: the time of arrival. Readings of a later body replace those of an earlier one.
   /// - Throws: ``SampleFileError``, ``InboxBodyError``, or what the closure throws.
   func read(
     period: AggregationPeriod?, now: Timestamp, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport
 }
 
-/// All formats that an inbox takes: fewer than an import does, for a change feed may delete.
+/// All formats that an inbox accepts. Formats that can delete, such as a change feed, can only be imported.
 enum InboxFormats {
   static let all: [any InboxFormat.Type] = [
     HealthPushWebhook.self, DailySummaries.self, HealthAppTransferBody.self, HealthAutoExportBody.self,
   ]
 
-  /// - Returns: `nil` of what none of them recognises.
+  /// Returns the body in the first format that recognises it, or `nil` if none does.
   static func recognise(_ content: [UInt8]) -> (any InboxFormat)? {
     let body = InboxCandidate(content)
     for format in all {
@@ -35,20 +35,20 @@ enum InboxFormats {
   }
 }
 
-/// A body, looked at just far enough to tell whose it is.
+/// A body, inspected only as far as necessary to recognise its format.
 struct InboxCandidate {
   let content: [UInt8]
   let head: FileHead
-  /// Of an object, the members up to `data`; also those that a head has no room for.
+  /// The names of an object's members up to `data`, including those beyond the head.
   private(set) var members: Set<String> = []
-  /// Those of them that are arrays.
+  /// The names of the members that are arrays.
   private(set) var arrays: Set<String> = []
 
   init(_ content: [UInt8]) {
     self.content = content
     head = FileHead(Array(content.prefix(FileHead.size)))
     guard head.object != nil else { return }
-    // What cannot be read any further is for a reader to say.
+    // The reader reports what cannot be parsed.
     try? look(JSONScanner(source: MemorySource(content), path: "the body"))
   }
 
@@ -57,7 +57,7 @@ struct InboxCandidate {
     while let name = try scanner.nextKey() {
       members.insert(name)
       if try scanner.peek() == UInt8(ascii: "[") { arrays.insert(name) }
-      // Whose it is, what it holds says.
+      // The content of `data` or `metrics` identifies the app.
       if name == "data" || HealthPushWebhook.isOne(self) { return }
       try scanner.skipValue()
     }

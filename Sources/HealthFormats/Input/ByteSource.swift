@@ -1,22 +1,24 @@
 import Foundation
 
-/// Bytes read from front to back, once. Used by one thread at a time.
+/// A stream of bytes that is read once, from front to back. Used by one thread at a time.
 protocol ByteSource: AnyObject {
-  /// Fills at most `count` bytes at `buffer` and returns how many; 0 is the end.
+  /// Reads at most `count` bytes into `buffer` and returns their number; 0 means the end.
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int
-  /// Releases what the source holds. Reading afterwards is an error.
+  /// Releases the resources of the source. Reading afterwards is an error.
   func close()
 }
 
-/// A file, read with `read(2)`.
+/// A file that is read with `read(2)`.
 final class FileSource: ByteSource {
   private let path: String
   private var descriptor: Int32
 
+  /// Opens a file.
+  ///
   /// - Parameter followsLinks: whether `path` itself may be a symbolic link.
   init(path: String, followsLinks: Bool = true) throws(ImportError) {
     self.path = path
-    // Not to wait for someone who writes into a pipe.
+    // `O_NONBLOCK`, because opening a pipe would otherwise wait for a writer.
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else { throw ImportError(errno: errno, path: path) }
   }
@@ -38,7 +40,7 @@ final class FileSource: ByteSource {
   }
 }
 
-/// Bytes in memory.
+/// A source of bytes in memory.
 final class MemorySource: ByteSource {
   private let bytes: [UInt8]
   private var position = 0
@@ -48,7 +50,7 @@ final class MemorySource: ByteSource {
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) -> Int {
     let length = min(count, bytes.count - position)
     bytes.withUnsafeBufferPointer { all in
-      // An empty array has no base address, and then there is nothing to copy.
+      // An empty array has no base address, and nothing to copy.
       if let base = all.baseAddress { buffer.update(from: base + position, count: length) }
     }
     position += length
@@ -59,7 +61,7 @@ final class MemorySource: ByteSource {
 }
 
 extension ByteSource {
-  /// At most `limit` bytes from here on.
+  /// Reads and returns at most `limit` bytes.
   func prefix(_ limit: Int) throws(ImportError) -> [UInt8] {
     let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: limit)
     defer { buffer.deallocate() }
@@ -73,7 +75,7 @@ extension ByteSource {
   }
 }
 
-/// A source that must be as long as it was when it was found.
+/// A source that must have the size it had when it was found.
 final class SizedSource: ByteSource {
   private let source: any ByteSource
   private let path: String

@@ -1,18 +1,21 @@
-/// How long a file in a zip archive is, uncompressed, as the archive says. Where it is 4 GiB or more, the Mac's Archive Utility
-/// writes the lowest 32 bits alone; the checksum tells then whether all of it is there.
+/// The uncompressed size of a file in a zip archive, as the archive declares it. For files of 4 GiB or more, the
+/// Mac's Archive Utility declares only the lowest 32 bits of the size; the checksum then shows whether the file is
+/// complete.
 struct DeclaredSize: Hashable, Sendable {
-  /// What the archive says.
+  /// The declared size in bytes.
   let bytes: Int64
-  /// Whether it may be any number of times 4 GiB more.
+  /// Whether the real size may be larger by a multiple of 4 GiB.
   let mayWrap: Bool
-  /// What it most likely is, for what depends on about how much there is: an export's XML is compressed to less than a quarter.
+  /// The most likely size, for estimates. Assumes that the XML of an export is compressed to less than a quarter.
   let likely: Int64
 
   private static let wrap: Int64 = 1 << 32
-  /// DEFLATE makes no more of a byte (zlib's documentation, "Maximum Compression Factor").
+  /// The maximum ratio of DEFLATE (zlib's documentation, "Maximum Compression Factor").
   private static let mostExpansion: Int64 = 1032
 
-  /// - Parameter storedSize: how much the compressed content may be at most, in bytes.
+  /// Creates a size that may have been truncated to 32 bits.
+  ///
+  /// - Parameter storedSize: the maximum size of the compressed content, in bytes.
   init(_ bytes: Int64, storedSize: Int64) {
     self.bytes = bytes
     mayWrap = bytes >= 0 && bytes < Self.wrap && storedSize >= (Self.wrap + bytes) / Self.mostExpansion
@@ -20,16 +23,19 @@ struct DeclaredSize: Hashable, Sendable {
     likely = mayWrap && bytes < least ? bytes + (least - bytes + Self.wrap - 1) / Self.wrap * Self.wrap : bytes
   }
 
-  /// - Parameter exactly: as records of zip64 have it (APPNOTE.TXT 4.5.3).
+  /// Creates an exact size.
+  ///
+  /// - Parameter exactly: the size as in zip64 records (APPNOTE.TXT 4.5.3).
   init(exactly bytes: Int64) {
     (self.bytes, likely) = (bytes, bytes)
     mayWrap = false
   }
 
-  /// Whether so much may have come so far. A size that lies is how a decompression bomb gets past a check of sizes.
+  /// Returns whether the content may have this many bytes so far. Without this check, a decompression bomb could
+  /// declare a small size.
   func allows(_ count: Int64) -> Bool { count <= bytes || mayWrap }
 
-  /// Whether that is all of it.
+  /// Returns whether `count` bytes are the whole content.
   func isThat(_ count: Int64) -> Bool {
     count == bytes || mayWrap && count > bytes && (count - bytes) % Self.wrap == 0
   }

@@ -1,4 +1,4 @@
-/// The content of a deflated file in a zip archive. Size and checksum are compared at the end.
+/// The decompressed content of a deflated file in a zip archive. Verifies size and checksum at the end.
 final class DeflatedSource: ByteSource {
   private static let inputSize = 64 << 10
 
@@ -8,6 +8,8 @@ final class DeflatedSource: ByteSource {
   private let inflater = Inflater()
   private let input: InputBuffer
 
+  /// Creates a source.
+  ///
   /// - Parameter source: the raw DEFLATE data.
   init(_ source: any ByteSource, path: String, size: DeclaredSize, checksum: UInt32) {
     self.path = path

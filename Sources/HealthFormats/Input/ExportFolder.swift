@@ -1,22 +1,22 @@
 import Foundation
 
-/// A file that lies beside the XML of an export.
+/// A file beside the XML of an export.
 struct ExportMember: Sendable, Equatable {
-  /// Relative to the folder of the XML, with `/` between the parts: `workout-routes/route_2024-06-15_1.07pm.gpx`.
+  /// The path relative to the XML's folder, with `/` between the parts: `workout-routes/route_2024-06-15_1.07pm.gpx`.
   var name: String
-  /// Uncompressed, as it is declared.
+  /// The declared uncompressed size in bytes.
   var size: Int64
-  /// Where it is in its folder; of no meaning elsewhere.
+  /// The index in its folder. Has no meaning outside it.
   var index: Int
 }
 
-/// The files of an export, whether they lie in a zip file or in a folder. Used by one thread at a time.
+/// The files beside the XML of an export, in a zip file or in a folder. Used by one thread at a time.
 protocol ExportFolder: AnyObject {
-  /// All files at and below the XML's folder but the XML itself, in the order of their names.
+  /// All files in the XML's folder and below, except the XML, ordered by name.
   var members: [ExportMember] { get }
   /// Further files beside the XML, which belong to the export only if it names them.
   var others: [ExportMember] { get }
-  /// Opens a file. Sizes, and in a zip file checksums, are checked when the end is reached.
+  /// Opens a file. The source verifies the size, and in a zip file the checksum, at the end.
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource
 }
 
@@ -24,7 +24,7 @@ extension ExportFolder {
   var others: [ExportMember] { [] }
 }
 
-/// The folder of an export that is one file only.
+/// An empty folder, for an export that is a single file.
 final class EmptyFolder: ExportFolder {
   var members: [ExportMember] { [] }
   func source(of member: ExportMember) throws(ImportError) -> any ByteSource { throw .noSuchFile(path: member.name) }
@@ -32,7 +32,7 @@ final class EmptyFolder: ExportFolder {
 
 /// The files beside the XML in an unpacked export.
 final class DirectoryFolder: ExportFolder {
-  /// The folders of an export that have files of their own. Whatever else lies beside an XML is none of ours.
+  /// The folders in which an export keeps files. All other files beside the XML are ignored.
   static let folders = ["clinical-records", "electrocardiograms", "workout-routes"]
 
   private let path: String
@@ -40,22 +40,24 @@ final class DirectoryFolder: ExportFolder {
   let others: [ExportMember]
   /// The most files beside the XML that are looked at: it may lie among a person's downloads.
   private static let mostOthers = 10_000
-  /// What members are called in the folder, where that is another name.
+  /// The actual file names of members whose names contain backslashes.
   private var flat: [String: String] = [:]
 
+  /// Lists the files beside an XML file.
+  ///
   /// - Parameter xml: the path of the XML.
   init(beside xml: String) throws(ImportError) {
     path = xml.contains("/") ? (xml as NSString).deletingLastPathComponent : "."
     var members: [ExportMember] = []
     for folder in Self.folders {
-      // An export has these folders only where it has something to put there.
+      // An export has such a folder only if it is not empty.
       guard DirectoryListing.kind(of: "\(path)/\(folder)") == .folder else { continue }
       for name in try DirectoryListing.names(in: "\(path)/\(folder)").sorted() where !name.hasPrefix("._") {
         guard case .file(let size) = DirectoryListing.kind(of: "\(path)/\(folder)/\(name)") else { continue }
         members.append(ExportMember(name: "\(folder)/\(name)", size: size, index: members.count))
       }
     }
-    // Where a zip file with backslashes was unpacked, they have become a part of the names.
+    // Unpacking a zip file with backslashes as separators leaves the backslashes in the file names.
     if let prefix = Self.flatPrefix(xml) {
       for name in try DirectoryListing.names(in: path).sorted() where name.hasPrefix(prefix) {
         let rest = String(name.dropFirst(prefix.count)).replacing("\\", with: "/")
@@ -75,7 +77,8 @@ final class DirectoryFolder: ExportFolder {
     self.members = members
   }
 
-  /// `apple_health_export\` for `apple_health_export\export.xml`; `nil` for a name without backslashes.
+  /// Returns the prefix of an XML's name up to its last backslash: `apple_health_export\` for
+  /// `apple_health_export\export.xml`. Returns `nil` for a name without backslashes.
   private static func flatPrefix(_ xml: String) -> String? {
     let name = (xml as NSString).lastPathComponent
     return name.lastIndex(of: "\\").map { String(name[...$0]) }
@@ -88,17 +91,17 @@ final class DirectoryFolder: ExportFolder {
   }
 }
 
-/// Looks into folders that others have filled.
+/// A namespace for listing folders with untrusted content.
 enum DirectoryListing {
   enum Kind: Equatable {
     case file(size: Int64)
     case folder
-    /// Neither a file nor a folder, such as a symbolic link, which may lead anywhere.
+    /// Something else, such as a symbolic link, which may point anywhere.
     case other
     case missing
   }
 
-  /// What is at `path` itself; the target of a link is not looked at.
+  /// Returns the kind of the item at `path`, without following a symbolic link.
   static func kind(of path: String) -> Kind {
     var status = stat()
     guard lstat(path, &status) == 0 else { return .missing }
@@ -109,7 +112,7 @@ enum DirectoryListing {
     }
   }
 
-  /// The names in a folder, in no order.
+  /// Returns the names in a folder, in no particular order.
   static func names(in path: String) throws(ImportError) -> [String] {
     guard let directory = opendir(path) else { throw ImportError(errno: errno, path: path) }
     defer { closedir(directory) }

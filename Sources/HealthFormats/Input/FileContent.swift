@@ -1,16 +1,18 @@
-/// The bytes of a file of samples, as it has them or decompressed, as often as they are asked for.
+/// The content of a file of samples, decompressed if necessary. Can be read any number of times.
 struct FileContent: Sendable {
   private enum Place: Sendable {
     case file(size: Int64)
     case memory([UInt8])
   }
 
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   let path: String
   private let place: Place
   private let compression: FileCompression?
 
-  /// - Parameter size: of the file as it is, when it was found.
+  /// Creates the content of a file.
+  ///
+  /// - Parameter size: the size of the file, before decompression, when it was found.
   init(path: String, size: Int64, compression: FileCompression? = nil) {
     (self.path, place, self.compression) = (path, .file(size: size), compression)
   }
@@ -19,7 +21,7 @@ struct FileContent: Sendable {
     (path, place, self.compression) = ("memory", .memory(bytes), compression)
   }
 
-  /// Of the file as it is.
+  /// The size of the file in bytes, before decompression.
   var size: Int64 {
     switch place {
     case .file(let size): size
@@ -27,7 +29,7 @@ struct FileContent: Sendable {
     }
   }
 
-  /// `nil` for what is in memory.
+  /// The path of the file; `nil` for content in memory.
   var filePath: String? { if case .file = place { path } else { nil } }
 
   func open() throws(ImportError) -> ContentSource {
@@ -40,7 +42,7 @@ struct FileContent: Sendable {
   }
 }
 
-/// Reads the content of a file.
+/// A source of the decompressed content of a file.
 final class ContentSource: ByteSource {
   private let file: CountedSource
   private let content: any ByteSource
@@ -50,7 +52,7 @@ final class ContentSource: ByteSource {
     content = compression?.decompressing(self.file, path: path) ?? self.file
   }
 
-  /// Bytes of the file that have been read, compressed or not: how far one has come.
+  /// The number of bytes of the file that have been read, before decompression. Used for progress.
   var position: Int64 { file.count }
 
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {

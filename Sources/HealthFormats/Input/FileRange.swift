@@ -1,6 +1,6 @@
 import Foundation
 
-/// A part of a file, as far as the file reaches.
+/// A range of a file, up to the end of the file.
 final class FileRange: ByteSource {
   private let path: String
   private var descriptor: Int32

@@ -1,17 +1,17 @@
 import CISAL
 
-/// Inflates raw DEFLATE data (RFC 1951) with ISA-L, piece by piece.
+/// A streaming decompressor of raw DEFLATE data (RFC 1951) that uses ISA-L.
 final class Inflater {
-  /// The input is not valid DEFLATE data.
+  /// An error in the DEFLATE data.
   struct Damage: Error {}
 
-  // Some 80 KB that must not move.
+  // Some 80 KB that must not move in memory.
   private let state: UnsafeMutablePointer<inflate_state>
-  /// The CRC-32 (ISO 3309) of all that has come out.
+  /// The CRC-32 (ISO 3309) of the output so far.
   private(set) var checksum: UInt32 = 0
-  /// Decompressed bytes so far.
+  /// The number of bytes of output so far.
   private(set) var produced: Int64 = 0
-  /// Whether the last block has ended and all of it has come out.
+  /// Whether the last block has ended and all output has been delivered.
   private(set) var isFinished = false
 
   init() {
@@ -22,8 +22,9 @@ final class Inflater {
 
   deinit { state.deallocate() }
 
-  /// - Returns: how many bytes of `input` were used up and how many were written to `output`. When neither is any, more
-  ///   input is needed.
+  /// Decompresses a part of the data.
+  ///
+  /// - Returns: the numbers of bytes used of `input` and written to `output`. If both are 0, more input is needed.
   func inflate(
     _ input: UnsafePointer<UInt8>, count: Int, into output: UnsafeMutablePointer<UInt8>, capacity: Int
   ) throws(Damage) -> (used: Int, written: Int) {
@@ -39,7 +40,7 @@ final class Inflater {
     produced += Int64(written)
     isFinished = state.pointee.block_state == ISAL_BLOCK_FINISH
     var used = fed - Int(state.pointee.avail_in)
-    // What lies beyond the end of the data has been taken in too, a word at a time.
+    // The library reads ahead by words, so it may have taken bytes after the end of the data.
     if isFinished { used -= Int(state.pointee.read_in_length) / 8 }
     return (used, written)
   }

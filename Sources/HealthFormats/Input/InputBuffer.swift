@@ -1,4 +1,4 @@
-/// What was read of a source and not taken yet, for what decodes in steps. Closes the source when it goes.
+/// A buffer of bytes from a source, for decoders that work in steps. Closes the source when it is deallocated.
 final class InputBuffer {
   private let source: any ByteSource
   private let bytes: UnsafeMutablePointer<UInt8>
@@ -17,14 +17,14 @@ final class InputBuffer {
     bytes.deallocate()
   }
 
-  /// How many bytes are there to take.
+  /// The number of buffered bytes.
   var count: Int { filled - position }
-  /// The first of them; valid until the next ``fill()``.
+  /// The first buffered byte. Valid until the next ``fill()``.
   var start: UnsafeMutablePointer<UInt8> { bytes + position }
 
   func take(_ count: Int) { position += count }
 
-  /// Reads on where nothing is left. False at the end of the source.
+  /// Reads more bytes if the buffer is empty. Returns false at the end of the source.
   func fill() throws(ImportError) -> Bool {
     if position < filled { return true }
     position = 0

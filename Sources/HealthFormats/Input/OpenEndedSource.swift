@@ -1,17 +1,17 @@
 import CISAL
 
-/// The content of a file in a zip archive that may have been cut off: where the data ends, the content ends.
+/// The content of a file in a zip archive that may be truncated. The content ends where the data ends.
 final class OpenEndedSource: ByteSource {
   private static let inputSize = 64 << 10
 
   private let source: any ByteSource
   private let path: String
-  /// `nil` for what is stored as it is.
+  /// The inflater; `nil` for content that is stored without compression.
   private let inflater: Inflater?
   private let input: UnsafeMutablePointer<UInt8>
   private var position = 0
   private var filled = 0
-  /// Bytes of the archive that the content took.
+  /// The number of bytes of the archive that have been used.
   private(set) var used: Int64 = 0
   private var storedChecksum: UInt32 = 0
 
@@ -27,9 +27,9 @@ final class OpenEndedSource: ByteSource {
     input.deallocate()
   }
 
-  /// The CRC-32 of all that has been read.
+  /// The CRC-32 of the content that has been read.
   var checksum: UInt32 { inflater?.checksum ?? storedChecksum }
-  /// Whether compressed data has come to its own end.
+  /// Whether the compressed data has reached its regular end.
   var isFinished: Bool { inflater?.isFinished ?? true }
 
   func read(into buffer: UnsafeMutablePointer<UInt8>, count: Int) throws(ImportError) -> Int {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Reads another source on a thread of its own, some chunks ahead, so that inflating and parsing overlap.
+/// A source that reads another source some chunks ahead on a thread of its own, so that inflating and parsing
+/// overlap.
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`, the inner source only by the thread.
 final class ReadAhead: ByteSource, @unchecked Sendable {
@@ -47,7 +48,7 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
     return length
   }
 
-  /// Ends the thread and waits until it no longer uses the source.
+  /// Stops the thread and waits until it no longer uses the source.
   func close() {
     condition.lock()
     defer { condition.unlock() }
@@ -56,7 +57,7 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
     while !isFinished { condition.wait() }
   }
 
-  /// The chunk being read, or the next; `nil` at the end.
+  /// Returns the current chunk or the next one, or `nil` at the end.
   private func nextChunk() throws(ImportError) -> Chunk? {
     condition.lock()
     defer { condition.unlock() }
@@ -91,7 +92,8 @@ final class ReadAhead: ByteSource, @unchecked Sendable {
     condition.unlock()
   }
 
-  /// To wake a thread takes longer than it looks: two chunks at a time, unless there is nothing to read meanwhile.
+  /// Whether the thread should be woken. Waking a thread is slow, so it fills two chunks at a time, unless the reader
+  /// is out of data.
   private var isWorthWaking: Bool { free.count >= 2 || !free.isEmpty && filled.isEmpty }
 
   private func emptyChunk() -> Chunk? {

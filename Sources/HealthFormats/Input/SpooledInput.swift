@@ -1,13 +1,13 @@
 import Foundation
 
-/// What comes from standard input, kept in a file without a name so that it can be read twice.
+/// A copy of standard input in an unnamed file, so that it can be read twice.
 public final class SpooledInput: Sendable {
   private let descriptor: Int32
 
-  /// Where it can be read by this process, for as long as this object lives.
+  /// The path of the copy for this process. Valid as long as this object exists.
   public var path: String { "/proc/self/fd/\(descriptor)" }
 
-  /// Copies everything that `input` gives. Blocks.
+  /// Copies all data from `input`. Blocks.
   ///
   /// - Parameters:
   ///   - input: a file descriptor, which stays open.
@@ -32,7 +32,7 @@ public final class SpooledInput: Sendable {
 
   deinit { close(descriptor) }
 
-  /// An error about this input, in words for a person, who does not know ``path``.
+  /// Returns the error with "standard input" in place of ``path``, which the person does not know.
   public func naming(_ error: ImportError) -> ImportError { error.replacing(path, with: "standard input") }
 
   private static func copy(_ input: Int32, to output: Int32, in directory: String, _ isCancelled: () -> Bool) throws {
@@ -41,7 +41,7 @@ public final class SpooledInput: Sendable {
     defer { buffer.deallocate() }
     while true {
       if isCancelled() { throw CancellationError() }
-      // Whoever types has time, and may stop.
+      // A person who types may pause, so look for cancellation meanwhile.
       var wait = pollfd(fd: input, events: Int16(POLLIN), revents: 0)
       if poll(&wait, 1, 200) == 0 { continue }
       let count = read(input, buffer, size)

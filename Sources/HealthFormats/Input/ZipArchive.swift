@@ -1,22 +1,22 @@
 import CZip
 import Foundation
 
-/// A zip file opened for reading with libzip. Entries are named by index: their names may be in any encoding.
+/// A zip file opened for reading with libzip. Entries are identified by index, because names may be in any encoding.
 final class ZipArchive {
   struct Entry {
     var index: UInt64
-    /// As the archive has it, invalid UTF-8 repaired.
+    /// The name in the archive, with invalid UTF-8 replaced.
     var name: String
-    /// Uncompressed, as the central directory declares it.
+    /// The uncompressed size in bytes, as declared in the central directory.
     var size: Int64
-    /// Of the content as it is in the archive, as that declares it.
+    /// The size of the content in the archive in bytes, as declared in the central directory.
     var storedSize: Int64
     var isEncrypted: Bool
     var method: ZipMethod
-    /// `nil` where the central directory does not say it.
+    /// The declared CRC-32; `nil` if the central directory has none.
     var checksum: UInt32?
 
-    /// The same of what may be 4 GiB or more: of an export, that is the XML only.
+    /// The uncompressed size of a file that may have 4 GiB or more. In an export, only the XML may.
     var largeSize: DeclaredSize {
       method == .stored ? DeclaredSize(exactly: size) : DeclaredSize(size, storedSize: storedSize)
     }
@@ -31,7 +31,7 @@ final class ZipArchive {
     handle = zip_open(path, ZIP_RDONLY, &code)
     guard handle != nil else {
       switch code {
-      // libzip says this of a file, too, whose table of contents lacks a part (sizes of zip64).
+      // libzip also reports this for a file whose table of contents is incomplete (zip64 sizes).
       case ZIP_ER_NOENT where access(path, F_OK) != 0: throw .noSuchFile(path: path)
       case ZIP_ER_NOENT: throw .damagedZip(path: path, detail: "its table of contents is inconsistent", someKept: false)
       case ZIP_ER_OPEN, ZIP_ER_READ, ZIP_ER_SEEK: throw ImportError(errno: errno, path: path)
@@ -49,7 +49,7 @@ final class ZipArchive {
     self.handle = nil
   }
 
-  /// All files of the archive, directories left out.
+  /// Returns all files of the archive, without directories.
   func entries() throws(ImportError) -> [Entry] {
     var entries: [Entry] = []
     for index in 0..<UInt64(max(0, zip_get_num_entries(handle, 0))) {
@@ -69,8 +69,8 @@ final class ZipArchive {
     return Self.withSlashes(entries, \.name).filter { !$0.name.hasSuffix("/") }
   }
 
-  /// .NET before 4.6.1, and so Windows PowerShell 5.1, separates folders with backslashes: so it is read where no name of an
-  /// archive has a slash.
+  /// Replaces backslashes in names with slashes, unless a name in the archive has a slash. .NET before 4.6.1, and
+  /// therefore Windows PowerShell 5.1, separates folders with backslashes.
   static func withSlashes<Entry>(_ entries: [Entry], _ name: WritableKeyPath<Entry, String>) -> [Entry] {
     if entries.contains(where: { $0[keyPath: name].contains("/") }) { return entries }
     return entries.map {
@@ -80,12 +80,12 @@ final class ZipArchive {
     }
   }
 
-  /// Opens one entry. The source keeps the archive open and checks size and CRC at the end.
+  /// Opens an entry. The source keeps the archive open, and verifies size and CRC at the end.
   ///
-  /// - Parameter size: what it must be; `nil` for what is declared, exactly.
+  /// - Parameter size: the required size; `nil` for exactly the declared size.
   func source(of entry: Entry, size: DeclaredSize? = nil) throws(ImportError) -> any ByteSource {
     let size = size ?? DeclaredSize(exactly: entry.size)
-    // ISA-L inflates three times as fast as zlib, with which libzip does it.
+    // ISA-L inflates three times as fast as zlib, which libzip uses.
     let rawChecksum = entry.method == .deflated && !entry.isEncrypted ? entry.checksum : nil
     let flags = zip_flags_t(rawChecksum == nil ? 0 : ZIP_FL_COMPRESSED)
     guard let file = zip_fopen_index(handle, entry.index, flags) else {
@@ -117,7 +117,9 @@ final class ZipArchive {
     private let size: DeclaredSize?
     private var total: Int64 = 0
 
-    /// - Parameter size: what must come out; `nil` if someone else checks that.
+    /// Creates a source.
+    ///
+    /// - Parameter size: the required size of the output; `nil` if the caller checks it.
     init(archive: ZipArchive, file: OpaquePointer, size: DeclaredSize?) {
       self.archive = archive
       self.file = file

@@ -1,12 +1,14 @@
 import HealthModel
 
-/// The files beside the XML in a zip file.
+/// The files beside the XML of an export in a zip file.
 final class ZipFolder: ExportFolder {
   private let archive: ZipArchive
   private let entries: [ZipArchive.Entry]
   let members: [ExportMember]
 
-  /// - Parameter index: of the XML.
+  /// Opens the archive and lists the files beside an entry.
+  ///
+  /// - Parameter index: the index of the XML.
   init(path: String, beside index: UInt64) throws(ImportError) {
     archive = try ZipArchive(path: path)
     entries = try archive.entries()
@@ -18,14 +20,14 @@ final class ZipFolder: ExportFolder {
       })
   }
 
-  /// The files at and below the folder of `xml`.
+  /// Returns the files in the folder of `xml` and below.
   static func members(beside xml: String, among files: [(name: String, size: Int64, index: Int)]) -> [ExportMember] {
     let folder = xml.parts(separatedBy: "/", omittingEmptySubsequences: false).dropLast().map { $0 + "/" }.joined()
     var members: [ExportMember] = []
     for file in files where file.name.begins(with: folder) {
       let rest = String(Substring(file.name.utf8.dropFirst(folder.utf8.count)))
       let parts = rest.parts(separatedBy: "/", omittingEmptySubsequences: false)
-      // Names that lead elsewhere name nothing here, and what macOS adds is no part of the export.
+      // Ignore names that lead out of the folder, and files that macOS adds.
       if parts.contains(where: { $0.isEmpty || $0 == "." || $0 == ".." || $0 == "__MACOSX" || $0.begins(with: "._") }) {
         continue
       }

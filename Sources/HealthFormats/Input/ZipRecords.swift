@@ -3,19 +3,19 @@ import Foundation
 /// A local file header (APPNOTE.TXT 4.3.7).
 struct LocalHeader {
   var name: String
-  /// The offset of the content in the archive.
+  /// The offset of the content in the archive, in bytes.
   var content: Int64
   var isEncrypted: Bool
   /// Whether checksum and sizes follow the content.
   var hasDescriptor: Bool
   var method: ZipMethod
   var checksum: UInt32
-  /// `nil` where it follows the content.
+  /// The size of the content in the archive; `nil` if it follows the content.
   var storedSize: Int64?
-  /// Uncompressed; `nil` where it follows the content.
+  /// The uncompressed size; `nil` if it follows the content.
   var size: DeclaredSize?
 
-  /// `nil` when there is none, or not all of it.
+  /// Reads the header at `position`. Returns `nil` if there is none, or an incomplete one.
   init?(path: String, at position: Int64, fileSize: Int64) throws(ImportError) {
     let file = try FileRange(path: path, from: position)
     defer { file.close() }
@@ -40,13 +40,13 @@ struct LocalHeader {
       (size, storedSize) = (sizes.map { DeclaredSize(exactly: $0.size) }, sizes?.storedSize)
     }
     if hasDescriptor {
-      // iOS writes the size here too; whoever writes zeros does not know it yet.
+      // iOS writes the uncompressed size here too. A size of 0 means that it was not known yet.
       storedSize = nil
       if size?.bytes == 0 { size = nil }
     }
   }
 
-  /// The extra field for sizes beyond 32 bits (APPNOTE.TXT 4.5.3), which has both in a local header.
+  /// Returns the sizes in a zip64 extra field (APPNOTE.TXT 4.5.3), which has both in a local header.
   private static func largeSizes(_ extra: [UInt8]) -> (size: Int64, storedSize: Int64)? {
     let fields = LittleEndian(extra)
     var position = 0
@@ -61,15 +61,15 @@ struct LocalHeader {
   }
 }
 
-/// What follows the content of a file whose sizes were not known when its header was written (APPNOTE.TXT 4.3.9): with
-/// or without a signature, with sizes of 32 or 64 bits.
+/// The record after the content of a file whose sizes were not known when its header was written (APPNOTE.TXT 4.3.9):
+/// with or without a signature, with sizes of 32 or 64 bits.
 struct DataDescriptor {
   var checksum: UInt32
-  /// The offset of the next header in the archive.
+  /// The offset of the next header in the archive, in bytes.
   var end: Int64
 
-  /// The sizes are what was found, by which the forms are told apart; of those of 32 bits, some programs write no more than
-  /// these bits. `nil` when they fit none.
+  /// Reads the descriptor at `position`. Its form is recognised by the known sizes. In the form with 32 bits, some
+  /// programs write only the lowest 32 bits of a larger size. Returns `nil` if no form matches.
   init?(path: String, at position: Int64, storedSize: Int64, size: Int64) throws(ImportError) {
     let file = try FileRange(path: path, from: position)
     defer { file.close() }
@@ -89,12 +89,12 @@ struct DataDescriptor {
   }
 }
 
-/// The headers of all files at the end of an archive, and the record that ends it (APPNOTE.TXT 4.3.12, 4.3.16). Where they are
-/// comes from what is before them, not from the record: offsets in it have 32 bits.
+/// The headers of all files at the end of an archive, and the record that ends them (APPNOTE.TXT 4.3.12, 4.3.16).
+/// Their position is that after the last file, not the one in the record, because offsets in it have 32 bits.
 struct CentralDirectory {
   private(set) var count = 0
 
-  /// `nil` when it is not there, or not all of it.
+  /// Reads the directory at `position`. Returns `nil` if it is missing or incomplete.
   init?(path: String, at position: Int64, fileSize: Int64) throws(ImportError) {
     let file = try FileRange(path: path, from: position)
     defer { file.close() }
@@ -104,7 +104,7 @@ struct CentralDirectory {
       guard fields.bytes.count >= 22 else { return nil }
       switch fields[4, at: 0] {
       case 0x0201_4B50 where fields.bytes.count == 46:
-        // Its name, extra fields and comment.
+        // Skip its name, extra fields and comment.
         _ = try file.prefix(max(1, Int(fields[2, at: 28] + fields[2, at: 30] + fields[2, at: 32])))
         count += 1
       case 0x0605_4B50 where start + 22 + Int64(fields[2, at: 20]) == fileSize: return
@@ -114,7 +114,7 @@ struct CentralDirectory {
   }
 }
 
-/// Numbers in bytes, the lowest byte first.
+/// An array of bytes from which integers are read, the lowest byte first.
 private struct LittleEndian {
   let bytes: [UInt8]
 
@@ -125,7 +125,7 @@ private struct LittleEndian {
   }
 }
 
-/// How a file in a zip archive is compressed (APPNOTE.TXT 4.4.5).
+/// The compression method of a file in a zip archive (APPNOTE.TXT 4.4.5).
 struct ZipMethod: Hashable, Sendable {
   let rawValue: UInt16
 

@@ -1,44 +1,44 @@
 import Foundation
 
-/// What can be had of a zip file without a table of contents, since it was cut off, or with one of offsets beyond 4 GiB in 32
-/// bits: its files one after the other, by their local headers (APPNOTE.TXT 4.3.7).
+/// A reader of zip files without a usable table of contents: those that are truncated, or have offsets beyond 4 GiB
+/// in 32 bits. It finds the files one after the other, by their local headers (APPNOTE.TXT 4.3.7).
 enum ZipSalvage {
   struct Entry: Sendable, Equatable {
-    /// As the archive has it, invalid UTF-8 repaired.
+    /// The name in the archive, with invalid UTF-8 replaced.
     var name: String
-    /// Where the content begins, and its length in the archive.
+    /// The offset of the content in the archive. ``storedSize`` is its length there.
     var start: Int64
     var storedSize: Int64
     var isDeflated: Bool
     /// The uncompressed size in bytes.
     var size: Int64
     var state: State
-    /// Whether all of it is there, and its checksum right.
+    /// Whether the content is complete and its checksum is right.
     var isWhole: Bool { state == .whole }
   }
 
-  /// What is known of the content of a file.
+  /// The condition of the content of a file.
   enum State: Sendable {
     case whole
     /// The archive ends in it.
     case cutOff
-    /// It is not what the archive says: compressed data that makes no sense, or another checksum.
+    /// Content that the archive does not describe: invalid compressed data, or another checksum.
     case damaged
   }
 
   struct Contents {
     var entries: [Entry] = []
     var hasEncrypted = false
-    /// Whether the table of contents comes after the last of them, whole: nothing was cut off.
+    /// Whether the whole table of contents follows the last file, so that nothing is missing.
     var hasTable = false
-    /// Of the first file that is compressed in a way that is not supported, behind which nothing is looked for.
+    /// The compression method of the first file with an unsupported one. The search ends there.
     var unsupported: ZipMethod?
   }
 
-  /// Maximum files of an archive: more than any export has.
+  /// The maximum number of files, far more than any export has.
   private static let maximumEntries = 1 << 20
 
-  /// Finds the files of the archive at `path`, up to the first that is not whole. Inflates each once.
+  /// Finds the files of the archive at `path`, up to the first incomplete one. Inflates each file once.
   static func contents(of path: String) throws(ImportError) -> Contents {
     var status = stat()
     guard stat(path, &status) == 0 else { throw ImportError(errno: errno, path: path) }
@@ -50,7 +50,7 @@ enum ZipSalvage {
       count += 1
       if header.isEncrypted {
         contents.hasEncrypted = true
-        // Without a size there is no telling where the next begins.
+        // Without a size, the position of the next header is unknown.
         guard let size = header.storedSize else { break }
         position = header.end(storedSize: size, fileSize: Int64(status.st_size))
         continue
@@ -65,20 +65,21 @@ enum ZipSalvage {
       guard entry.state != .cutOff, let next else { break }
       position = next
     }
-    // Folders have no content.
+    // Leave out folders, which have no content.
     contents.entries = ZipArchive.withSlashes(contents.entries, \.name).filter { !$0.name.hasSuffix("/") }
     contents.hasTable = try CentralDirectory(path: path, at: position, fileSize: Int64(status.st_size))?.count == count
     return contents
   }
 
-  /// Opens a file. Where the archive is cut off, the file ends.
+  /// Opens a file. If the archive is truncated, the file ends where the archive does.
   static func source(of entry: Entry, path: String) throws(ImportError) -> any ByteSource {
     let range = try FileRange(path: path, from: entry.start, count: entry.storedSize)
     let source: any ByteSource = entry.isDeflated ? OpenEndedSource(range, path: path) : range
     return SizedSource(source, path: path, size: entry.size)
   }
 
-  /// Reads the content once, to learn where it ends and whether it is whole; `nil` for what cannot be read.
+  /// Reads the content once to find its end and whether it is complete. Returns `nil` for content that cannot be
+  /// read.
   ///
   /// - Returns: the file, and where the next begins, if that can be told.
   private static func measure(
@@ -133,13 +134,13 @@ enum ZipSalvage {
 }
 
 extension LocalHeader {
-  /// Where the content ends. One that is said to reach beyond the file ends with it.
+  /// Returns the offset of the end of the content, which is at most the size of the archive.
   fileprivate func end(storedSize: Int64, fileSize: Int64) -> Int64 {
     content + min(storedSize, max(0, fileSize - content))
   }
 }
 
-/// The files beside the XML in a zip file that was cut off: those that are whole.
+/// The complete files beside the XML of an export in a truncated zip file.
 final class SalvagedFolder: ExportFolder {
   private let path: String
   private let entries: [ZipSalvage.Entry]

@@ -1,17 +1,17 @@
 import Foundation
 import HealthModel
 
-/// Reads one JSON value (RFC 8259) that is in memory, strictly.
+/// Parses a JSON value (RFC 8259) in memory, strictly.
 struct JSONParser {
   struct Failure: Error {
-    /// In bytes from the start.
+    /// The offset of the error in bytes.
     var offset: Int
     var what: String
   }
 
-  /// The value that `bytes` are. A number that is whole and fits is an integer; of members with one name the last counts.
+  /// Parses a value. A whole number that fits becomes an integer. If a member name occurs twice, the last one counts.
   static func parse(_ bytes: ArraySlice<UInt8>) throws(Failure) -> JSONValue {
-    // The closure cannot throw typed errors of its own.
+    // The closure cannot throw typed errors.
     let result = bytes.withUnsafeBufferPointer { buffer -> Result<JSONValue, Failure> in
       var parser = JSONParser(bytes: buffer)
       do throws(Failure) {
@@ -115,7 +115,7 @@ struct JSONParser {
       index = start
       throw failure("a number is too large")
     }
-    // As where JSON is decoded elsewhere: what is whole is an integer however it is spelled.
+    // As in the other decoders, every whole number is an integer, however it is spelled.
     return Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
   }
 

@@ -1,13 +1,13 @@
 import Foundation
 import HealthModel
 
-/// Walks along a JSON text (RFC 8259) of any size: enters objects and arrays, and hands over one value at a time.
+/// A pull parser for JSON texts (RFC 8259) of any size. It enters objects and arrays and returns a value at a time.
 ///
-/// Memory is that of the largest value that is asked for, plus a chunk. A byte order mark before the text is passed over.
+/// It needs memory for the largest requested value plus a chunk. A leading byte order mark is skipped.
 struct JSONScanner: ~Copyable {
-  /// Deeper than anything that is read, and little enough for JSON decoders, which stop at 512.
+  /// The maximum nesting depth: more than any supported file has, and less than the 512 at which JSON decoders stop.
   static let maximumDepth = 200
-  /// The longest member name that makes sense anywhere.
+  /// The maximum length of a member name in bytes.
   private static let maximumKey = 4096
 
   private let source: any ByteSource
@@ -16,11 +16,11 @@ struct JSONScanner: ~Copyable {
   private var buffer: [UInt8] = []
   private var next = 0
   private var isAtEnd = false
-  /// Bytes of the text before `buffer[0]`.
+  /// The number of bytes of the text before `buffer[0]`.
   private var dropped: Int64 = 0
   private var droppedLines = 0
   private var lineStart: Int64 = 0
-  /// Whether nothing has been read yet of each open object or array.
+  /// Whether nothing has been read yet, for each open object or array.
   private var isFirst: [Bool] = []
 
   init(source: any ByteSource, path: String, chunkSize: Int = 256 << 10) {
@@ -31,10 +31,10 @@ struct JSONScanner: ~Copyable {
 
   deinit { source.close() }
 
-  /// Bytes that have been taken from the source.
+  /// The number of bytes read from the source.
   var bytesRead: Int64 { dropped + Int64(buffer.count) }
 
-  /// The first byte of the next value; `nil` at the end of the text.
+  /// Returns the first byte of the next value, or `nil` at the end of the text.
   mutating func peek() throws -> UInt8? {
     while true {
       while next < buffer.count {
@@ -68,7 +68,7 @@ struct JSONScanner: ~Copyable {
     isFirst.append(true)
   }
 
-  /// The name of the next member, whose value comes next; `nil` after the last one.
+  /// Returns the name of the next member, or `nil` after the last one. Read the member's value next.
   mutating func nextKey() throws -> String? {
     guard try advance(to: UInt8(ascii: "}")) else { return nil }
     guard try some() == UInt8(ascii: "\"") else { throw malformed("a member name is expected") }
@@ -79,10 +79,10 @@ struct JSONScanner: ~Copyable {
     return key
   }
 
-  /// Whether another element follows; if so, it is read next.
+  /// Returns whether another element follows. If so, read it next.
   mutating func nextElement() throws -> Bool { try advance(to: UInt8(ascii: "]")) }
 
-  /// False, and past it, at the end of the open object or array.
+  /// Moves to the next member or element. At the end of the open object or array, leaves it and returns false.
   private mutating func advance(to end: UInt8) throws -> Bool {
     let byte = try some()
     let first = isFirst[isFirst.count - 1]
@@ -98,14 +98,14 @@ struct JSONScanner: ~Copyable {
     return true
   }
 
-  /// Throws unless nothing but white space follows.
+  /// Throws an error unless only white space follows.
   mutating func end() throws {
     if try peek() != nil { throw malformed("something follows the end") }
   }
 
   // MARK: Values
 
-  /// The text of the next value, and where it begins in bytes. Its brackets are balanced; the rest is for a parser to see.
+  /// Returns the bytes of the next value and their offset. Only the balance of brackets is checked.
   mutating func value(limit: Int) throws -> (bytes: ArraySlice<UInt8>, offset: Int64) {
     _ = try some()
     let length = try measure(limit: limit)
@@ -113,19 +113,21 @@ struct JSONScanner: ~Copyable {
     return (buffer[next..<next + length], dropped + Int64(next))
   }
 
-  /// The next value as a tree.
+  /// Parses the next value.
   mutating func tree(limit: Int) throws -> (value: JSONValue, offset: Int64) {
     let (bytes, offset) = try value(limit: limit)
     return (try parse(bytes, at: offset), offset)
   }
 
-  /// Passes over the next value, whatever its size.
+  /// Skips the next value, whatever its size.
   mutating func skipValue() throws {
     _ = try some()
     next += try measure(limit: nil)
   }
 
-  /// - Parameter offset: where `bytes`, which were read last, begin.
+  /// Parses the value that was read last.
+  ///
+  /// - Parameter offset: the offset of `bytes`.
   func parse(_ bytes: ArraySlice<UInt8>, at offset: Int64) throws -> JSONValue {
     do throws(JSONParser.Failure) {
       return try JSONParser.parse(bytes)
@@ -134,18 +136,18 @@ struct JSONScanner: ~Copyable {
     }
   }
 
-  /// The length from `next` on of the value there. Without a limit, what is passed is forgotten on the way, and the
-  /// length is what is left.
+  /// Returns the length of the value at `next`. Without a limit, bytes are dropped along the way, and the result is
+  /// the length of the rest.
   private mutating func measure(limit: Int?) throws -> Int {
     var (index, depth) = (next, 0)
     var (isString, isEscaped) = (false, false)
-    // Of a value that is being passed over, a part may be forgotten already: where it began.
+    // The position at which a skipped value began, in case its beginning has been dropped.
     var start: TextPosition?
     while true {
       let found: Int? = buffer.withUnsafeBufferPointer { bytes in
         while index < bytes.count {
           if isString, !isEscaped {
-            // Most bytes are in texts.
+            // Fast path, because most bytes are in strings.
             while index < bytes.count, bytes[index] != UInt8(ascii: "\""), bytes[index] != UInt8(ascii: "\\") {
               index += 1
             }
@@ -168,7 +170,7 @@ struct JSONScanner: ~Copyable {
           case UInt8(ascii: "\""): isString = true
           case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
           case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            // Of what surrounds a number, `true`, `false` or `null`.
+            // The bracket belongs to the object or array around a number, `true`, `false` or `null`.
             if depth == 0 { return index - 1 }
             depth -= 1
             if depth == 0 { return index }
@@ -194,7 +196,7 @@ struct JSONScanner: ~Copyable {
       }
       let before = next
       let isMore = try refill()
-      // What was passed may be forgotten, also where nothing more comes.
+      // Skipped bytes may have been dropped, even at the end of the source.
       index -= before - next
       if !isMore {
         guard !isString, depth == 0, isFirst.isEmpty, index > next || start != nil else {
@@ -210,7 +212,7 @@ struct JSONScanner: ~Copyable {
     return byte
   }
 
-  /// Drops what has been passed and reads more; false at the end of the source.
+  /// Drops the consumed bytes and reads more. Returns false at the end of the source.
   private mutating func refill() throws -> Bool {
     if isAtEnd { return false }
     if next > 0 {
@@ -222,10 +224,10 @@ struct JSONScanner: ~Copyable {
       next = 0
     }
     let filled = buffer.count
-    // A value that goes on and on is read in ever larger pieces.
+    // A long value is read in ever larger pieces.
     let size = max(chunkSize, filled)
     buffer += try [UInt8](unsafeUninitializedCapacity: size) { bytes, count in
-      // Has room for at least one byte, and so an address.
+      // The size is at least one, so there is a base address.
       if let start = bytes.baseAddress { count = try source.read(into: start, count: size) }
     }
     let count = buffer.count - filled
@@ -235,7 +237,7 @@ struct JSONScanner: ~Copyable {
 
   // MARK: Positions
 
-  /// Where a value that was read last begins, or any place after it up to the next byte.
+  /// Returns the position of an offset between the value that was read last and the next byte.
   func position(at offset: Int64) -> TextPosition { position(of: Int(offset - dropped)) }
 
   /// The position of the next byte.
@@ -248,7 +250,7 @@ struct JSONScanner: ~Copyable {
 
   private func position(of index: Int) -> TextPosition {
     var (line, start) = (droppedLines + 1, lineStart)
-    // Asked for each chunk, of all that it held.
+    // Counts lines from the start of the buffer, so this takes time.
     buffer.withUnsafeBufferPointer { bytes in
       for passed in 0..<max(0, min(index, bytes.count)) where bytes[passed] == 0x0A {
         line += 1

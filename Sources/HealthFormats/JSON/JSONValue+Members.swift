@@ -1,8 +1,8 @@
 import HealthModel
 
-/// Access to what a value is made of; `nil`, or nothing, where it is of another kind.
+/// Access to the content of a value. Each accessor returns `nil`, or an empty array, for a value of another kind.
 extension JSONValue {
-  /// The member of an object.
+  /// The member of an object with this name.
   subscript(name: String) -> JSONValue? {
     if case .object(let members) = self { members[name] } else { nil }
   }
@@ -12,12 +12,12 @@ extension JSONValue {
     if case .array(let elements) = self { elements } else { [] }
   }
 
-  /// The text of a string; numbers are none.
+  /// The text of a string.
   var text: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The number, whole or not; a string is none.
+  /// The value of a number, whole or not.
   var double: Double? {
     switch self {
     case .integer(let integer): Double(integer)

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Prints quantities and categories of ``CodedChanges`` as rows of the table: every text of the dictionaries becomes a
-/// field once. The other way is by ``SampleCSVWriter/append(_:to:)-(Sample,_)``, which writes any sample.
+/// Prints the plain quantities and categories of ``CodedChanges`` as CSV rows, encoding each text of the dictionaries
+/// once. ``SampleCSVWriter/append(_:to:)-(Sample,_)`` writes any sample.
 struct CSVRowPrinter {
   private let forms: [CodedForm]
   private let sampleTypes: [SampleType]
-  // Fields, each with the comma after it.
+  // The fields, each with its comma.
   private let types: [[UInt8]]
   private let units: [[UInt8]]
   /// The unit field of a quantity without a unit.
@@ -13,12 +13,14 @@ struct CSVRowPrinter {
   private let sources: [[UInt8]]
   private let devices: [[UInt8]]
   private let metadata: [[UInt8]]
-  // What ends a row.
+  // The last fields of a row.
   private let quantity = fields(["quantity"])
   private let category = fields(["category"])
   private static let comma = UInt8(ascii: ",")
 
-  /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
+  /// Encodes the dictionaries of a page.
+  ///
+  /// - Throws: `DecodingError` if a text in the dictionaries is malformed.
   init(_ changes: CodedChanges) throws {
     forms = changes.kinds.map(CodedForm.init(kind:))
     sampleTypes = changes.types
@@ -29,7 +31,9 @@ struct CSVRowPrinter {
     metadata = try changes.metadata.map { Self.fields([try Self.metadata($0)]) }
   }
 
-  /// - Returns: false for a sample that says more than a number and a unit; then nothing is written.
+  /// Appends the row of a sample.
+  ///
+  /// - Returns: false, and nothing is written, for a sample that has more than a number and a unit.
   func append(_ row: CodedSample, to bytes: inout [UInt8]) -> Bool {
     let isQuantity: Bool
     var integer: Int64?
@@ -82,7 +86,7 @@ struct CSVRowPrinter {
     return bytes
   }
 
-  /// As ``MetadataText`` writes them; `nil` where there are none.
+  /// Returns metadata in the form of ``MetadataText``, or `nil` if it is empty.
   private static func metadata(_ text: String) throws -> String? {
     if MetadataText.isPlain(text) { return text }
     let metadata = try CanonicalJSON.decode(Metadata.self, text)

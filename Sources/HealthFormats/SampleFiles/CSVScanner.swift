@@ -1,14 +1,14 @@
 import Foundation
 
-/// Reads the rows of a table (RFC 4180) from a stream of bytes. A row ends with CR LF, LF or CR; empty rows are passed over.
+/// Reads the rows of a CSV table (RFC 4180) from a stream. Rows end with CR LF, LF or CR; empty rows are skipped.
 struct CSVScanner: ~Copyable {
   struct Field {
     var text: String
-    /// An empty field in quotes is an empty text, one without is none.
+    /// Whether the field was in quotes. An empty field in quotes is an empty text, otherwise an absent text.
     var isQuoted = false
   }
 
-  /// A row with more is beyond any table of samples.
+  /// The maximum number of fields in a row, more than any table of samples has.
   private static let maximumFields = 256
 
   private let source: any ByteSource
@@ -30,7 +30,7 @@ struct CSVScanner: ~Copyable {
 
   deinit { source.close() }
 
-  /// The next row, and where it begins; `nil` at the end.
+  /// Returns the next row and its position, or `nil` at the end.
   mutating func row(limit: Int) throws -> (fields: [Field], at: TextPosition)? {
     try skipMark()
     while let byte = try peek(), byte == 0x0A || byte == 0x0D { take(byte) }
@@ -50,13 +50,15 @@ struct CSVScanner: ~Copyable {
     }
   }
 
-  /// Takes the next row without looking at its fields, if `read` can tell from its bytes, and what is in memory after
-  /// them, how long it is with the line feed at its end, before which it holds no end of a line.
+  /// Takes the next row if `read` recognises it. Returns the row's length, or `nil` if it was not taken.
+  ///
+  /// - Parameter read: a closure that receives the buffered bytes from the row's start and returns the row's length
+  ///   including its final line feed, or `nil` to refuse it. The row must not contain any other line end.
   mutating func plainRow(_ read: (Bytes) -> Int?) throws -> Int? {
     while let byte = try peek(), byte == 0x0A || byte == 0x0D { take(byte) }
     guard try peek() != nil else { return nil }
     let length = buffer.withUnsafeBufferPointer { bytes in
-      // There is a byte.
+      // The buffer holds at least one byte.
       bytes.baseAddress.flatMap { read(Bytes($0 + next, filled - next)) }
     }
     guard let length else { return nil }
@@ -65,7 +67,7 @@ struct CSVScanner: ~Copyable {
     return length
   }
 
-  /// Up to the comma or the end of the row, which is left.
+  /// Reads a field up to the comma or line end, which is not consumed.
   private mutating func field(limit: Int, row: TextPosition) throws -> Field {
     var bytes: [UInt8] = []
     let isQuoted = try peek() == UInt8(ascii: "\"")
@@ -96,7 +98,7 @@ struct CSVScanner: ~Copyable {
 
   private static func endsField(_ byte: UInt8) -> Bool { byte == UInt8(ascii: ",") || byte == 0x0A || byte == 0x0D }
 
-  /// The mark of UTF-8 is one at the beginning of the file only.
+  /// Skips a UTF-8 byte order mark at the beginning of the file.
   private mutating func skipMark() throws {
     guard position.offset == 0, try peek() == 0xEF else { return }
     for byte in [0xEF, 0xBB, 0xBF] as [UInt8] {
@@ -112,7 +114,7 @@ struct CSVScanner: ~Copyable {
       (next, filled) = (0, 0)
       let count = buffer.count
       filled = try buffer.withUnsafeMutableBufferPointer { bytes in
-        // Never empty: see the initialiser.
+        // The buffer is never empty: see the initialiser.
         try bytes.baseAddress.map { try source.read(into: $0, count: count) } ?? 0
       }
       isAtEnd = filled == 0
@@ -123,7 +125,7 @@ struct CSVScanner: ~Copyable {
 
   private mutating func take(_ byte: UInt8) {
     next += 1
-    // CR LF is one end of a line.
+    // CR LF is a single line end.
     if byte == 0x0D || byte == 0x0A && !lastWasReturn { line += 1 }
     if byte == 0x0D || byte == 0x0A { lineStart = bytesRead + Int64(next) }
     lastWasReturn = byte == 0x0D

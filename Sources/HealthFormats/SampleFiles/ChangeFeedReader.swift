@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// Reads the change feed as a server sends it in lines, saved to a file: additions, deletions, and tokens, which mean
-/// nothing here. A line may also be a bare sample.
+/// Reads a server's change feed saved as NDJSON: additions and deletions. Tokens are ignored. A line may also be a
+/// bare sample.
 enum ChangeFeedReader {
   private enum Line: Decodable {
     case added(Sample, KeyStatement?)

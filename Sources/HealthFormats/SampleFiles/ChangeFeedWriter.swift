@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// Writes changes as the change feed has them in lines (NDJSON): `{"added":SAMPLE}` and `{"deleted":TOMBSTONE}`. What reads
-/// a saved feed reads them back, deletions included.
+/// Writes changes as lines of the change feed (NDJSON): `{"added":SAMPLE}` and `{"deleted":TOMBSTONE}`.
+/// ``SampleFile`` reads them back, including the deletions.
 public struct ChangeFeedWriter: SampleFileWriter {
   private let encoder = JSONEncoder()
 
@@ -16,7 +16,7 @@ public struct ChangeFeedWriter: SampleFileWriter {
     try append(coder.changes, to: &bytes)
   }
 
-  /// Also writes the tombstones, and before the samples, as a feed has them.
+  /// Writes the tombstones, then the samples, in the order of a feed.
   public func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws {
     let expander = try ChangeExpander(changes)
     for row in changes.tombstones {

@@ -1,22 +1,22 @@
 import HealthModel
 
-/// Some of what a file of samples holds.
+/// A batch of the samples in a file.
 public struct SampleBatch: Sendable {
-  /// Additions, and the deletions of a change feed. The dictionaries may hold values that no sample of this batch has.
+  /// The additions, and the deletions of a change feed. The dictionaries may hold values that no sample here uses.
   public var changes: CodedChanges
-  /// Readings that a newer reading of the same thing replaces; `created` says how new each is.
+  /// The readings, each of which a newer reading of the same thing replaces; `created` is the age of a reading.
   public var readings: [Sample]
 
-  /// Without arguments, an empty batch.
+  /// Creates a batch, empty by default.
   public init(changes: CodedChanges = CodedChanges(), readings: [Sample] = []) {
     self.changes = changes
     self.readings = readings
   }
 
-  /// Additions, deletions and readings together.
+  /// The number of additions, deletions and readings.
   public var count: Int { changes.count + readings.count }
 
-  /// Samples by type, the readings among them.
+  /// The number of samples of each type, including readings.
   public var countsByType: [SampleType: Int] {
     var counts = changes.countsByType
     for sample in readings { counts[sample.type, default: 0] += 1 }
@@ -25,30 +25,30 @@ public struct SampleBatch: Sendable {
 }
 
 extension CodedChanges {
-  /// Additions by type.
+  /// The number of additions of each type.
   var countsByType: [SampleType: Int] {
     var counts = Array(repeating: 0, count: types.count)
     for sample in samples { counts[Int(sample.type)] += 1 }
     var result: [SampleType: Int] = [:]
-    // Of two spellings that are equal to Swift, each is one of the types.
+    // Types with different spellings that are equal in Swift are counted together.
     for (type, count) in zip(types, counts) where count > 0 { result[type, default: 0] += count }
     return result
   }
 }
 
-/// Collects what a reader finds into batches.
+/// Collects samples into batches and delivers each batch when it is full.
 struct SampleCollector {
   private let size: Int
   private let deliver: (SampleBatch) throws -> Void
-  /// The coder of all samples but readings; call ``added(_:)`` after each.
+  /// The coder of all samples except readings. After adding a sample here, call ``added(_:)``.
   var coder = BatchCoder()
   private var readings: [Sample] = []
   private var count = 0
-  /// Bytes of text that the current batch was made of.
+  /// The number of bytes of text from which the current batch was made.
   private var weight = 0
   var report = ImportReport()
 
-  /// Maximum bytes of text that one batch is made of, whatever the number of samples.
+  /// The maximum number of bytes of text for one batch, whatever the number of samples.
   private static let maximumWeight = 16 << 20
 
   init(size: Int, deliver: @escaping (SampleBatch) throws -> Void) {
@@ -56,7 +56,9 @@ struct SampleCollector {
     self.deliver = deliver
   }
 
-  /// - Parameter statement: what was said of its key, where that has several records.
+  /// Adds a sample, or reports it as skipped if other machines would refuse it.
+  ///
+  /// - Parameter statement: the statement about the sample's key, if that key has several records.
   mutating func add(
     _ sample: Sample, statement: KeyStatement? = nil, weight: Int = 0, isReading: Bool = false,
     line: () -> Int? = { nil }
@@ -68,10 +70,10 @@ struct SampleCollector {
     try added(weight)
   }
 
-  /// Length in bytes below which no text can exceed a budget.
+  /// The number of bytes of text below which no sample can exceed a budget.
   static let worthWeighing = 2_048
 
-  /// The same for a payload: one that may be any JSON is too deep with 129 brackets and their closing ones.
+  /// Returns ``worthWeighing``, or less for a payload of any JSON, which can be too deep with 129 pairs of brackets.
   private static func worthWeighing(_ payload: Payload) -> Int {
     payload.holdsAnyJSON ? 256 : worthWeighing
   }
@@ -81,7 +83,9 @@ struct SampleCollector {
     try added(0)
   }
 
-  /// Counts a sample that was put into ``coder``, made of so many bytes of text.
+  /// Counts a sample that was added to ``coder``, and delivers the batch if it is full.
+  ///
+  /// - Parameter bytes: the number of bytes of text that the sample was read from.
   mutating func added(_ bytes: Int) throws {
     count += 1
     weight += bytes
@@ -97,7 +101,7 @@ struct SampleCollector {
     try deliver(batch)
   }
 
-  /// Delivers what has been collected since the last batch, and returns the report.
+  /// Delivers the remaining samples and returns the report.
   mutating func finish() throws -> ImportReport {
     try flush()
     return report

@@ -1,22 +1,22 @@
-/// The table of samples (`docs/reference/formats/csv.md`): RFC 4180 in UTF-8, a header, a row a sample. An absent text is an empty
-/// field, an empty one is `""`.
+/// The CSV table of samples (`docs/reference/formats/csv.md`): RFC 4180 in UTF-8 with a header and one row for each
+/// sample. An absent text is an empty field; an empty text is `""`.
 enum SampleCSV {
   enum Column: String, CaseIterable {
     case uuid, type, start, end, created, value, unit, category
-    /// What the integer is called, for people: a reader does without.
+    /// The name of the category's integer, for people. Readers ignore it.
     case categoryName
     case sourceName, sourceBundle, sourceVersion, device, metadata, payloadKind, payload
   }
 
-  /// The columns without which a table is none of ours.
+  /// The columns that identify a table of samples; all are required.
   static let required: [Column] = [.uuid, .type, .start, .end, .sourceName, .payloadKind]
 
-  /// A number as it stands in the table: what `Double` reads back exactly, or a word where it is not finite.
+  /// Returns a number in the table's spelling: text that `Double` reads back exactly, or `nan`, `inf` or `-inf`.
   static func text(of number: Double) -> String {
     number.isFinite ? "\(number)" : number.isNaN ? "nan" : number < 0 ? "-inf" : "inf"
   }
 
-  /// Appends what ``text(of:)`` is; mostly without a `String`.
+  /// Appends ``text(of:)``, mostly without creating a `String`.
   static func append(_ number: Double, to bytes: inout [UInt8]) {
     if number.appendWhole(to: &bytes) {
       bytes.append(UInt8(ascii: "."))
@@ -31,7 +31,7 @@ enum SampleCSV {
     case "nan": .nan
     case "inf": .infinity
     case "-inf": -.infinity
-    // What `Double` reads beyond decimal numbers is none.
+    // `Double` also reads hexadecimal numbers and words, which are not valid here.
     default: text.utf8.allSatisfy { "+-.0123456789eE".utf8.contains($0) } ? Double(text) : nil
     }
   }

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Reads the table that ``SampleCSVWriter`` writes. Columns may come in another order, and others may be there.
+/// Reads the table that ``SampleCSVWriter`` writes. The columns may be in any order; unknown columns are ignored.
 enum SampleCSVReader {
   static func read(
     _ scanner: consuming CSVScanner, path: String, by way: SampleFile.Way, into collector: inout SampleCollector,
@@ -19,7 +19,7 @@ enum SampleCSVReader {
     for column in SampleCSV.required where columns[column] == nil {
       throw scanner.malformed("the column \(column.rawValue) is missing", at: header.at)
     }
-    // Any other table has some column for the other way to look at.
+    // The fast parser does not check any other set of columns.
     let isPlain = way == .fastest && header.fields.map(\.text) == SampleCSV.Column.allCases.map(\.rawValue)
     var plain = PlainSamples()
     var meter = ProgressMeter(base: 0)
@@ -30,7 +30,7 @@ enum SampleCSVReader {
         continue
       }
       guard let row = try scanner.row(limit: SampleFile.maximumSample) else { return }
-      // A file that was cut in its last row.
+      // The file was cut off in its last row.
       guard row.fields.count == header.fields.count else {
         if try scanner.row(limit: SampleFile.maximumSample) == nil, row.fields.count < header.fields.count {
           throw SampleFileError.endsEarly(path: path, at: row.at)

@@ -3,10 +3,10 @@ import HealthModel
 
 /// Writes a table with a row for each sample.
 ///
-/// Fields are written as they are: a text that begins with `=`, which a spreadsheet may take for a formula, is not changed,
-/// because then another one would come back.
+/// Fields are written unchanged: a text that begins with `=`, which a spreadsheet may take for a formula, is not
+/// altered, because it would not be read back as the same text.
 public struct SampleCSVWriter: SampleFileWriter {
-  /// The table needs nothing to be known beforehand: its columns are always the same.
+  /// Creates a writer. The columns are always the same.
   public init() {}
 
   public func begin(into bytes: inout [UInt8]) {
@@ -59,7 +59,7 @@ public struct SampleCSVWriter: SampleFileWriter {
 
   public func end(into bytes: inout [UInt8]) {}
 
-  /// Appends a text as one field: in quotes where it is empty or has a character that asks for them.
+  /// Appends a text as one field, in quotes if it is empty or contains a character that requires them.
   package static func append(_ text: String, to bytes: inout [UInt8]) {
     let needsQuotes =
       text.isEmpty || text.utf8.contains { $0 <= 0x20 || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") }
@@ -70,7 +70,7 @@ public struct SampleCSVWriter: SampleFileWriter {
     append(quoted: text.utf8, to: &bytes)
   }
 
-  /// Appends a field in quotes, those in it doubled (RFC 4180).
+  /// Appends a field in quotes, doubling any quotes in it (RFC 4180).
   static func append(quoted field: some Sequence<UInt8>, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     for byte in field {

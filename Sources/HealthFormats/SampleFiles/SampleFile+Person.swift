@@ -1,30 +1,31 @@
 import Foundation
 import HealthModel
 
-/// Finds out whose samples a file holds, without decoding all of them.
+/// Identification of the person whose samples a file holds, without decoding all of them.
 extension SampleFile {
-  /// What characteristics' identifiers begin with.
+  /// The prefix of the identifiers of characteristics.
   private static let mark = Array("HKCharacteristicType".utf8)
-  /// What hides a letter, a digit or another printable character from a search, with one of "2" to "7" after it. Files
-  /// that hpeer wrote have none.
+  /// The escape that, followed by "2" to "7", can hide a printable ASCII character from a search. hpeer's own files
+  /// have no such escapes.
   private static let escape = Array("\\u00".utf8)
-  /// Maximum bytes of a line with a characteristic, which is short in files that hpeer wrote.
+  /// The maximum length in bytes of a line with a characteristic. Such lines are short in files that hpeer wrote.
   private static let longestLine = 64 << 10
-  /// Maximum lines with characteristics; a record has fewer than ten.
+  /// The maximum number of lines with characteristics. A record has fewer than ten.
   private static let mostLines = 10_000
 
-  /// The person whose characteristics the file holds. Blocks: call it on a thread of your own.
+  /// Returns the person whose characteristics the file holds. Blocks: call it on a thread of your own.
   ///
-  /// Files that hpeer wrote have a sample a line, and then only the lines with characteristics are read; others, and
-  /// JSON in which an identifier may be escaped, are read from end to end. Of a file that is damaged, what stands before the damage counts: no more of it is imported.
+  /// Files that hpeer wrote have one sample a line, and only the lines with characteristics are decoded. Other files,
+  /// and JSON in which an identifier may be escaped, are read completely. In a damaged file, only the part before the
+  /// damage counts, because no more is imported.
   ///
-  /// - Parameter progress: called now and then with the bytes that have been read; may throw to stop.
+  /// - Parameter progress: called from time to time with the number of bytes read; may throw to stop.
   /// - Throws: ``ImportError``, or what the closure throws.
   public func person(progress: @escaping (_ bytes: Int64) throws -> Void = { _ in }) throws -> Person {
     try personReadings(progress: progress).person
   }
 
-  /// The characteristics of ``person(progress:)`` with the time of each.
+  /// Returns the characteristics of ``person(progress:)`` with the time of each.
   public func personReadings(progress: @escaping (_ bytes: Int64) throws -> Void) throws -> PersonReadings {
     try personReadings(chunkSize: 1 << 20, progress: progress)
   }
@@ -49,7 +50,7 @@ extension SampleFile {
     return readings
   }
 
-  /// A file of the same format with nothing but these lines in it.
+  /// Returns a file of the same format that holds only these lines.
   private func excerpt(of lines: [[UInt8]]) throws -> [UInt8] {
     switch format {
     case .changeFeed, .fhirResources: return Array(lines.joined(separator: [UInt8(ascii: "\n")]))
@@ -66,7 +67,7 @@ extension SampleFile {
     }
   }
 
-  /// The header row of a table, with its line ending.
+  /// Returns the header row of a table, with its line ending.
   private func firstLine() throws(ImportError) -> [UInt8] {
     let source = try self.source()
     defer { source.close() }
@@ -74,13 +75,13 @@ extension SampleFile {
     return Array(head[..<((head.firstIndex(of: 0x0A) ?? head.count - 1) + 1)])
   }
 
-  /// The lines in which characteristics are named; `nil` where one of them is too long, or they are too many, or may be
-  /// named in a way that is not found.
+  /// Returns the lines that mention characteristics, or `nil` if such a line is too long, if there are too many, or
+  /// if an escape may hide one.
   private func markedLines(chunkSize: Int, _ progress: (Int64) throws -> Void) throws -> [[UInt8]]? {
     let source = try self.source()
     defer { source.close() }
     var lines: [[UInt8]] = []
-    /// What has not been searched yet, from the beginning of a line.
+    /// The bytes that have not been searched, from the beginning of a line.
     var buffer: [UInt8] = []
     /// Whether the beginning of the first line in `buffer` has been dropped, because the line is too long.
     var isCut = false
@@ -118,9 +119,9 @@ extension SampleFile {
 }
 
 extension PersonReadings {
-  /// Takes all characteristics of a batch into account, readings too.
+  /// Adds all characteristics of a batch, including readings.
   ///
-  /// - Throws: `DecodingError` where a characteristic's payload is not one.
+  /// - Throws: `DecodingError` if the payload of a characteristic is malformed.
   public mutating func add(_ batch: SampleBatch) throws {
     for sample in batch.readings { add(sample) }
     try add(batch.changes)
@@ -143,7 +144,9 @@ extension [UInt8] {
     return false
   }
 
-  /// - Parameter text: not empty.
+  /// Returns the index of the first occurrence of a text.
+  ///
+  /// - Parameter text: the bytes to find; must not be empty.
   fileprivate func firstIndex(of text: [UInt8], from start: Int) -> Int? {
     withUnsafeBytes { all in
       guard let base = all.baseAddress else { return nil }

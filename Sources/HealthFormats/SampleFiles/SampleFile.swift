@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// A file of samples in one of the formats that hpeer writes and reads (`docs/reference/formats`). All but FHIR hold all that a
-/// store does of a sample.
+/// A file of samples in one of the formats that hpeer writes and reads (`docs/reference/formats`). All formats except
+/// FHIR hold everything that a store holds about a sample.
 ///
 /// ```swift
 /// func count(_ file: SampleFile) throws -> [SampleType: Int] {
@@ -13,17 +13,17 @@ import HealthModel
 /// }
 /// ```
 public struct SampleFile: RecordFormat {
-  /// Which of hpeer's formats a file is in; told by its content, not by its name.
+  /// A format of hpeer's sample files, recognised by content, not by file name.
   public enum Format: Sendable, Equatable {
-    /// What `hpeer export --format json` writes.
+    /// The JSON document that `hpeer export --format json` writes.
     case json
-    /// What `hpeer export --format csv` writes.
+    /// The table that `hpeer export --format csv` writes.
     case csv
-    /// The change feed in lines (`application/x-ndjson`), and samples in lines as `hpeer show --json` prints them.
+    /// The change feed as NDJSON (`application/x-ndjson`), or one sample a line as `hpeer show --json` prints them.
     case changeFeed
-    /// A `Bundle` of FHIR, in JSON. Only hpeer's own observations are read.
+    /// A FHIR `Bundle` in JSON. Only observations that hpeer wrote are read.
     case fhirBundle
-    /// FHIR resources one after the other, as Bulk Data has them in lines. Likewise.
+    /// FHIR resources in sequence, such as the lines of Bulk Data. Only observations that hpeer wrote are read.
     case fhirResources
 
     init?(_ head: FileHead) {
@@ -49,18 +49,18 @@ public struct SampleFile: RecordFormat {
     }
   }
 
-  /// As it was recognised.
+  /// The format of the file, as recognised.
   public let format: Format
   private let content: FileContent
 
-  /// As the person gave it, for messages.
+  /// The path as the person gave it, for messages.
   public var path: String { content.path }
-  /// The size of the file when it was recognised; of one that is compressed, as it is.
+  /// The size of the file when it was recognised, before any decompression.
   public var totalBytes: Int64 { content.size }
 
   public var workBytes: Int64 { totalBytes }
 
-  /// In bytes; the longest samples that exist have a few hundred thousand.
+  /// The maximum size of a sample in bytes. The longest real samples have a few hundred thousand.
   static let maximumSample = 64 << 20
 
   init(format: Format, _ content: FileContent) {
@@ -76,7 +76,7 @@ public struct SampleFile: RecordFormat {
   public static func recognise(_ candidate: ImportCandidate) -> SampleFile? {
     guard let file = candidate.file else { return nil }
     if let format = Format(file.head) { return SampleFile(format: format, file.content) }
-    // Lines of a store that has had nothing yet are none.
+    // A feed of a store without any samples has no lines.
     let isEmpty = file.head.bytes.isEmpty && candidate.name.contains(".ndjson")
     return isEmpty ? SampleFile(format: .changeFeed, file.content) : nil
   }
@@ -90,15 +90,15 @@ public struct SampleFile: RecordFormat {
     try read(progress: progress, deliver: deliver)
   }
 
-  /// Reads the file once, in constant memory, on a thread of its own. Blocks: call it on a thread of your own.
+  /// Reads the file once, in constant memory, on a background thread. Blocks: call it on a thread of your own.
   ///
   /// - Parameters:
-  ///   - batchSize: the most samples in one batch.
-  ///   - progress: called now and then with the bytes that have been read; may throw to stop.
-  ///   - deliver: takes whole samples, in the order of the file, while the next are being read; may block, and may throw
-  ///     to stop.
-  /// - Returns: what was found. ``ImportReport/isComplete`` is false for a file that ends early: all that was whole has
-  ///   been delivered.
+  ///   - batchSize: the maximum number of samples in one batch.
+  ///   - progress: called from time to time with the number of bytes read; may throw to stop.
+  ///   - deliver: called with each batch of complete samples, in file order, while the next batch is read; may block,
+  ///     and may throw to stop.
+  /// - Returns: a report. ``ImportReport/isComplete`` is false if the file ends early; everything complete before
+  ///   that has been delivered.
   /// - Throws: ``SampleFileError`` or ``ImportError``, or what the closures throw.
   public func read(
     batchSize: Int = 32_000, progress: (_ bytes: Int64) throws -> Void = { _ in },
@@ -120,7 +120,7 @@ public struct SampleFile: RecordFormat {
         switch queue.next() {
         case .progress(let bytes): try progress(bytes)
         case .batch(let batch): try deliver(batch)
-        // A reading that ends well has a report.
+        // A successful read always returns a report.
         case .end(let result): return try result.get() ?? ImportReport()
         }
       }
@@ -130,18 +130,18 @@ public struct SampleFile: RecordFormat {
     }
   }
 
-  /// In bytes: decoders descend into what is nested.
+  /// The stack size of the reading thread in bytes. Decoders recurse into nested values.
   private static let stackSize = 4 << 20
 
-  /// Which parser reads samples.
+  /// The parser that reads the samples.
   enum Way {
-    /// ``PlainSamples`` for the samples that it understands, ``general`` for the others.
+    /// The fast parser ``PlainSamples`` where it applies, otherwise ``general``.
     case fastest
-    /// The decoder of ``Sample``, for samples of any form. Both give the same.
+    /// The decoder of ``Sample``, for samples in any form. Both parsers return the same samples.
     case general
   }
 
-  /// ``read(batchSize:progress:deliver:)`` on the calling thread.
+  /// Performs ``read(batchSize:progress:deliver:)`` on the calling thread.
   func read(
     batchSize: Int, chunkSize: Int, by way: Way = .fastest, progress: @escaping (Int64) throws -> Void = { _ in },
     deliver: @escaping (SampleBatch) throws -> Void
@@ -180,14 +180,14 @@ public struct SampleFile: RecordFormat {
 }
 
 extension JSONScanner {
-  /// What `type` is made of the value that was read last; where it is not, with the reason and the place.
+  /// Decodes the value that was read last. Throws ``SampleFileError`` with the reason and the position if that fails.
   func decode<Value: Decodable>(
     _ type: Value.Type, from value: (bytes: ArraySlice<UInt8>, offset: Int64), with decoder: JSONDecoder
   ) throws -> Value {
     do {
       return try decoder.decode(type, from: Data(value.bytes))
     } catch {
-      // Says where, if the text is no JSON at all.
+      // If the text is not JSON at all, this throws the exact position.
       _ = try parse(value.bytes, at: value.offset)
       throw malformed(Self.reason(error), at: value.offset)
     }

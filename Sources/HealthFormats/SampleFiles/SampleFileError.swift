@@ -1,25 +1,25 @@
 import Foundation
 
-/// Why a file of samples could not be imported. Each description is one sentence for a person.
+/// An error that prevents the import of a file of samples. Each description is one sentence for a person.
 public enum SampleFileError: Error, Sendable, Equatable {
-  /// The text breaks off; what was whole before has been delivered.
+  /// The file is cut off. Everything complete before that has been delivered.
   case endsEarly(path: String, at: TextPosition)
-  /// A value is not what the format has there. What came before it may have been delivered.
+  /// A value does not conform to the format. Samples before it may have been delivered.
   case malformed(path: String, detail: String, at: TextPosition)
-  /// One value is far beyond what any sample takes.
+  /// A value is far larger than any sample.
   case tooLarge(path: String, at: TextPosition)
   /// A newer hpeer wrote the file; nothing was delivered.
   case newerVersion(path: String, version: Int)
-  /// An `.hae` file, which Health Auto Export makes for itself.
+  /// The file is an `.hae` file, which Health Auto Export writes for its own synchronisation.
   case synchronisationFile(path: String)
-  /// A table of Health Auto Export: its dates have no offset, and its numbers no sources.
+  /// The file is a table of Health Auto Export, whose dates have no UTC offset and whose numbers have no sources.
   case autoExportTable(path: String)
-  /// A folder or zip file in which there are exports of several kinds, such as "a Fitbit export".
+  /// The folder or zip file holds exports of several kinds, such as "a Fitbit export".
   case severalFormats(path: String, formats: [String])
 }
 
 extension SampleFileError {
-  /// The same of a file that a person knows by another path.
+  /// Returns the same error with another path, for a file that the person knows by that path.
   package func replacing(_ path: String, with name: String) -> SampleFileError {
     func named(_ other: String) -> String { other.replacing(path, with: name) }
     return switch self {
@@ -59,6 +59,6 @@ extension SampleFileError: CustomStringConvertible {
 }
 
 extension TextPosition {
-  /// `line 3, column 14`.
+  /// The position for messages: `line 3, column 14`.
   var place: String { "line \(line), column \(column)" }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Reads `{"format":"hpeer","version":1,…,"samples":[…]}`, however it is spaced.
+/// Reads `{"format":"hpeer","version":1,…,"samples":[…]}`, with any white space.
 enum SampleJSONReader {
   static let version = 1
 
@@ -30,7 +30,7 @@ enum SampleJSONReader {
         guard hasFormat, hasVersion else { throw scanner.malformed("the samples stand before format and version") }
         try readSamples(&scanner, by: way, into: &collector, progress)
         hasSamples = true
-      // A later member of this version.
+      // A newer hpeer may add members without a new version.
       default: try scanner.skipValue()
       }
     }
@@ -51,7 +51,7 @@ enum SampleJSONReader {
       let isPlain =
         way == .fastest && value.bytes.count < SampleCollector.worthWeighing
         ? value.bytes.withUnsafeBufferPointer { bytes in
-          // A value has a first byte.
+          // A value is never empty.
           bytes.baseAddress.map { plain.add(json: Bytes($0, bytes.count), to: &collector.coder) } ?? false
         } : false
       if isPlain {

@@ -1,13 +1,13 @@
 import Foundation
 import HealthModel
 
-/// Writes one JSON document with a sample a line (`docs/reference/formats/json.md`).
+/// Writes one JSON document with one sample a line (`docs/reference/formats/json.md`).
 public struct SampleJSONWriter: SampleFileWriter {
   private let exported: Timestamp
   private let encoder = JSONEncoder()
   private var isFirst = true
 
-  /// - Parameter exported: what the document says of when it was made.
+  /// - Parameter exported: the export time stated in the document.
   public init(exported: Timestamp) {
     self.exported = exported
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -43,7 +43,7 @@ public struct SampleJSONWriter: SampleFileWriter {
   }
 }
 
-/// Writes samples, one after the other, into bytes that the caller takes away when it likes.
+/// A writer that appends samples to a byte buffer. The caller may empty the buffer at any time.
 ///
 /// ```swift
 /// func write(_ samples: [Sample], with writer: inout some SampleFileWriter) throws -> [UInt8] {
@@ -55,26 +55,29 @@ public struct SampleJSONWriter: SampleFileWriter {
 /// }
 /// ```
 public protocol SampleFileWriter {
-  /// What comes before the first sample.
+  /// Writes the beginning of the file, before the first sample.
   mutating func begin(into bytes: inout [UInt8])
-  /// Throws `EncodingError` for a sample that the format cannot say.
+  /// Writes a sample.
+  ///
+  /// - Throws: `EncodingError` if the format cannot express the sample.
   mutating func append(_ sample: Sample, to bytes: inout [UInt8]) throws
-  /// The same of all samples of `changes`, in a small part of the time. Throws `DecodingError` where a text in them is
-  /// not what it should be.
+  /// Writes all samples of `changes`, much faster than one at a time.
+  ///
+  /// - Throws: `DecodingError` if a text in `changes` is malformed.
   mutating func append(_ changes: CodedChanges, to bytes: inout [UInt8]) throws
-  /// What comes after the last sample.
+  /// Writes the end of the file, after the last sample.
   mutating func end(into bytes: inout [UInt8])
 }
 
-/// Writes samples of those types that a format has a place for.
+/// A writer for a format that can express only some types of samples.
 public protocol SelectiveFileWriter {
-  /// What comes before the first sample.
+  /// Writes the beginning of the file, before the first sample.
   mutating func begin(into bytes: inout [UInt8])
-  /// Samples of one type come one after the other.
+  /// Writes a sample. Samples of one type must be written one after the other.
   ///
-  /// - Parameter members: those of a correlation; of others, none.
-  /// - Returns: false where the format has no place for the sample, and then nothing is written.
+  /// - Parameter members: the members of a correlation; empty for other samples.
+  /// - Returns: false, and nothing is written, if the format cannot express the sample.
   mutating func append(_ sample: Sample, members: [Sample], to bytes: inout [UInt8]) -> Bool
-  /// What comes after the last sample.
+  /// Writes the end of the file, after the last sample.
   mutating func end(into bytes: inout [UInt8])
 }

@@ -1,37 +1,40 @@
 import HealthModel
 
-/// Reads an electrocardiogram as Apple's export has it: a CSV file of lines `label,value`, and then one voltage a line.
+/// A reader of the CSV files in which Apple's export keeps electrocardiograms: lines of the form `label,value`,
+/// followed by one voltage a line.
 ///
-/// The labels are in the person's language, so lines are known by their order and by what their values look like. The
+/// The labels are in the person's language, so lines are recognised by their order and the form of their values. The
 /// person's name and date of birth, which come before the date of the recording, are not kept.
 struct ElectrocardiogramReader {
   struct Recording {
     var electrocardiogram = Electrocardiogram()
     var recorded: Timestamp
     var hasOffset = true
-    /// As printed: `Watch6,7`.
+    /// The device as printed, such as `Watch6,7`.
     var device = ""
     var softwareVersion: String?
-    /// Lines that are not understood, by label.
+    /// The lines that are not understood.
     var others: [(label: String, value: String)] = []
-    /// Lines that should have been a voltage.
+    /// The lines that should hold a voltage but do not.
     var unreadable = ImportReport.Finding()
     var hasComma = false
   }
 
-  /// Maximum voltages of a recording: more than half an hour; Apple's take 30 seconds at 512 Hz.
+  /// The maximum number of voltages, more than half an hour. Apple's recordings have 30 seconds at 512 Hz.
   static let maximumVoltages = 1_000_000
   static let maximumBytes: Int64 = 64 << 20
   private static let maximumHeader = 64
 
-  /// - Parameter headerOnly: not to read the voltages.
+  /// Reads a recording.
   ///
-  /// Throws ``ImportError`` for what cannot be read, and ``SideFiles/Failure`` for what is no electrocardiogram.
+  /// - Parameter headerOnly: whether to leave out the voltages.
+  /// - Throws: ``ImportError`` if reading fails, and ``SideFiles/Failure`` for a file that is not an
+  ///   electrocardiogram.
   static func read(_ source: any ByteSource, headerOnly: Bool = false) throws -> Recording {
     var lines = LineSource(source, limit: 64 << 10)
     var dates = DateReader()
     var recording: Recording?
-    // The lines after the date of the recording, in blocks between empty lines.
+    // The lines after the date of the recording, in blocks that are separated by empty lines.
     var blocks: [[(label: String, value: String)]] = [[]]
     var headerCount = 0
     while let line = try lines.next() {
@@ -77,21 +80,22 @@ struct ElectrocardiogramReader {
       if let voltage {
         recording.append(voltage)
       } else {
-        // A gap would shift all that follows.
+        // Leaving out a voltage would shift all that follow.
         recording.electrocardiogram.voltages.append(.nan)
         recording.unreadable.add { lines.number }
       }
     }
   }
 
-  /// A line that is one number and no more.
+  /// Parses a line that consists of a single number.
   private static func number(_ line: ArraySlice<UInt8>) -> DecimalReader.Reading? {
     line.withUnsafeBufferPointer { bytes in
       bytes.baseAddress.flatMap { DecimalReader.read(Bytes($0, bytes.count)) }
     }
   }
 
-  /// A line that is one number, with a decimal comma or in quotes where the locale wants it.
+  /// Parses a line that consists of a single number, possibly with a decimal comma or in quotes, as some locales have
+  /// it.
   private static func number(_ text: String) -> DecimalReader.Reading? {
     var text = Substring(text)
     while let last = text.last, last.isWhitespace || last == ";" { text.removeLast() }
@@ -100,8 +104,8 @@ struct ElectrocardiogramReader {
     return DecimalReader.read(plain(text))
   }
 
-  /// With the digits that dates and numbers are read in, in place of those of Arabic and Persian, and without the marks of a
-  /// writing direction.
+  /// Returns the text with Arabic and Persian digits replaced by those that dates and numbers are read in, and
+  /// without marks of writing direction.
   private static func plain(_ text: some StringProtocol) -> String {
     guard text.utf8.contains(where: { $0 >= 0x80 }) else { return String(text) }
     var plain = ""
@@ -118,13 +122,13 @@ struct ElectrocardiogramReader {
     return plain
   }
 
-  /// A date with a time: a date of birth has none.
+  /// Parses a date with a time. A date of birth has no time, so it is not taken for the date of the recording.
   private static func instant(_ text: String, _ dates: inout DateReader) -> DateReader.Reading? {
     guard text.contains(":"), let reading = dates.read(plain(text)) else { return nil }
     return reading
   }
 
-  /// The fields of a line of CSV (RFC 4180), or of one that is divided by semicolons. At least one.
+  /// Returns the fields of a line of CSV (RFC 4180), or of one separated by semicolons. Always at least one.
   static func fields(of line: String) -> [String] {
     let separator: Character = line.contains(",") || !line.contains(";") ? "," : ";"
     var fields: [String] = [""]
@@ -132,7 +136,7 @@ struct ElectrocardiogramReader {
     var wasQuote = false
     for character in line {
       if character == "\"" {
-        // Two in quotes are one.
+        // Two quotes inside quotes stand for one.
         if !isQuoted, wasQuote { fields[fields.count - 1].append("\"") }
         isQuoted.toggle()
         wasQuote = !isQuoted
@@ -150,11 +154,12 @@ struct ElectrocardiogramReader {
 
   // MARK: Lines
 
-  /// Classification, symptoms, software version, device and sample rate; after an empty line, lead and unit.
+  /// Assigns the header lines by their order: classification, symptoms, software version, device and sample rate;
+  /// after an empty line, lead and unit.
   private static func assign(_ blocks: [[(label: String, value: String)]], to recording: inout Recording) {
     var blocks = blocks.filter { !$0.isEmpty }
     var (lead, unit): (String?, String?)
-    // The last block is lead and unit, also where the empty lines were lost.
+    // Lead and unit are the last block, or the last lines if the empty lines were lost.
     if blocks.count > 1, let last = blocks.popLast() {
       (lead, unit) = (last.first?.value, last.dropFirst().first?.value)
       recording.others += last.dropFirst(2)
@@ -166,7 +171,7 @@ struct ElectrocardiogramReader {
     if let index = rows.firstIndex(where: { heartRate($0.value) != nil }) {
       recording.electrocardiogram.averageHeartRate = heartRate(rows.remove(at: index).value)
     }
-    // After the device, where no word is known: a number with a word for hertz in whatever language.
+    // If no word for hertz is recognised, take a number with any word as its unit, after the line of the device.
     if let index = rows.lastIndex(where: { hertz($0.value) != nil })
       ?? rows.indices.dropFirst(leastOther).last(where: { frequency(rows[$0].value) != nil })
     {
@@ -182,19 +187,19 @@ struct ElectrocardiogramReader {
     recording.electrocardiogram.unit = unit?.nonEmpty
   }
 
-  /// Lines before that of the sample rate: classification, symptoms, version of the software and device.
+  /// The number of lines before the sample rate: classification, symptoms, software version and device.
   private static let leastOther = 4
-  /// In Hz: of whatever may be an electrocardiogram.
+  /// The plausible sample rates of an electrocardiogram, in Hz.
   private static let frequencies = 10.0...100_000
 
-  /// Hz of `512 hertz` or `512,000 Hz`.
+  /// Returns the frequency in a text with a known word for hertz: `512 hertz` or `512,000 Hz`.
   private static func hertz(_ text: String) -> Double? {
     guard let (number, unit) = measured(text) else { return nil }
     return ["hz", "hertz", "герц", "гц", "赫", "ヘルツ", "헤르츠", "הרץ", "هرتز", "χερτζ"].contains(where: unit.hasPrefix)
       ? number : nil
   }
 
-  /// Hz of `512 hercios`.
+  /// Returns the frequency in a text with any word as its unit: `512 hercios`.
   private static func frequency(_ text: String) -> Double? {
     guard let (number, unit) = measured(text), frequencies.contains(number), !unit.contains(where: \.isNumber) else {
       return nil
@@ -202,7 +207,7 @@ struct ElectrocardiogramReader {
     return number
   }
 
-  /// count/min of `72 BPM` or `72 count/min`.
+  /// Returns the heart rate in beats per minute from a text such as `72 BPM` or `72 count/min`.
   private static func heartRate(_ text: String) -> Double? {
     guard let (number, unit) = measured(text) else { return nil }
     return unit.contains("bpm") || unit.contains("/min") || unit.contains("次/分") || unit.contains("拍/分") ? number : nil

@@ -1,24 +1,25 @@
 import HealthModel
 
-/// Reads the track points of a GPX file (GPX 1.1, `http://www.topografix.com/GPX/1/1`), as Apple's export has them:
-/// latitude and longitude as attributes in either order, elevation and time, and speed, course and accuracies as
-/// extensions. The time of the file itself is that of the export and no content.
+/// A reader of GPX files (GPX 1.1, `http://www.topografix.com/GPX/1/1`), as Apple's export has them: latitude and
+/// longitude as attributes in either order; elevation and time; speed, course and accuracies as extensions. The time
+/// of the file itself is that of the export, and is ignored.
 struct GPXReader: ~Copyable {
   struct Track {
     /// The program that wrote the file.
     var creator: String?
     var name: String?
-    /// Their times are seconds after ``start``.
+    /// The points. Their times are seconds after ``start``.
     var points: [RoutePoint] = []
-    /// What was asked for, else the time of the first point that has one.
+    /// The instant that the times of the points are relative to: the one passed to the reader, or else the time of
+    /// the first point with a time.
     var start: Timestamp?
     /// The time of the last point that has one.
     var end: Timestamp?
-    /// What was odd, by name, how often and in which lines.
+    /// The problems found, by kind.
     var problems: [String: ImportReport.Finding] = [:]
   }
 
-  /// Maximum points of a track: eleven days and a half with a point each second.
+  /// The maximum number of points of a track: eleven and a half days with a point each second.
   static let maximumPoints = 1_000_000
   static let maximumBytes: Int64 = 512 << 20
 
@@ -30,13 +31,18 @@ struct GPXReader: ~Copyable {
   private var isInTrack = false
   private var hasSegment = false
 
-  /// - Parameter start: what the times of the points count from.
+  /// Creates a reader.
+  ///
+  /// - Parameter start: the instant that the times of the points are relative to; `nil` for the time of the first
+  ///   point.
   init(source: any ByteSource, chunkSize: Int = 64 << 10, start: Timestamp? = nil) {
     scanner = XMLScanner(source: source, chunkSize: chunkSize)
     track.start = start
   }
 
-  /// Throws ``ImportError`` for what cannot be read, and ``SideFiles/Failure`` for what is no GPX file.
+  /// Reads the track.
+  ///
+  /// - Throws: ``ImportError`` if reading fails, and ``SideFiles/Failure`` for a file that is not a GPX file.
   consuming func run() throws -> Track {
     guard try scanner.skipProlog(root: "gpx", comment: { _ in }) else {
       throw SideFiles.Failure.unusable("it is no GPX track")
@@ -51,7 +57,7 @@ struct GPXReader: ~Copyable {
         if name == "trk" { isInTrack = false }
         if name == "trkpt" { finishPoint() }
       case .malformed: problem("a malformed tag")
-      // Between the tags of elements that say nothing to a route.
+      // Text between the tags of elements that are not part of a route.
       case .text: continue
       case .end: break reading
       }
@@ -118,7 +124,7 @@ struct GPXReader: ~Copyable {
       problem("a text that is too long")
       return
     }
-    // Empty, as in `<ele></ele>`: nothing is said.
+    // An empty element, such as `<ele></ele>`, has no value.
     if text.count == 0 { return }
     if field == .time { return readTime(text) }
     let number = number(text)
@@ -162,12 +168,12 @@ struct GPXReader: ~Copyable {
   }
 
   private mutating func problem(_ name: String) {
-    // Only a hostile file has more kinds.
+    // Only a hostile file has more kinds of problems.
     let name = track.problems.count < 50 || track.problems[name] != nil ? name : "others"
     track.problems[name, default: .init()].add { scanner.tokenPosition.line }
   }
 
-  /// `speed` of `gpxtpx:speed`.
+  /// Returns the name without its prefix: `speed` for `gpxtpx:speed`.
   private static func localName(_ name: Bytes) -> Bytes {
     name.firstIndex(of: UInt8(ascii: ":")).map { name.dropFirst($0 + 1) } ?? name
   }

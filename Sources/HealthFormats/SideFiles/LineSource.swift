@@ -1,24 +1,26 @@
-/// The lines of a text, however they end, in memory for one of them.
+/// A source of the lines of a text, with any line ending. Keeps about one line in memory.
 struct LineSource {
   private let source: any ByteSource
   private let limit: Int
   private var pending: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
-  /// The number of the line that was read last, from 1.
+  /// The number of the last line read, from 1.
   private(set) var number = 0
 
-  /// - Parameter limit: a longer line is an error, in bytes.
+  /// Creates a line source.
+  ///
+  /// - Parameter limit: the maximum length of a line in bytes. A longer line is an error.
   init(_ source: any ByteSource, limit: Int) {
     self.source = source
     self.limit = limit
   }
 
-  /// The next line without its ending and without a byte order mark; `nil` at the end.
+  /// Returns the next line without its ending and without a byte order mark, or `nil` at the end.
   mutating func next() throws -> ArraySlice<UInt8>? {
     while true {
       if let end = pending[position...].firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
-        // Whether CR LF is one ending shows only with the next byte.
+        // The next byte decides whether this is CR or CR LF.
         if pending[end] == 0x0D, end + 1 == pending.count, !isAtEnd {
           try refill()
           continue

@@ -1,20 +1,20 @@
 import Foundation
 import HealthModel
 
-/// The files beside an export's XML, by the names that the XML has for them. Used by one thread at a time.
+/// The files beside an export's XML, looked up by their paths in the XML. Used by one thread at a time.
 final class SideFiles {
-  /// What cannot be used of a side file; reading the export goes on.
+  /// An error that makes a side file unusable. Reading the export continues.
   enum Failure: Error {
     case missing
-    /// Why, in words that follow the file's name and a colon.
+    /// The file cannot be used. The reason is in words that follow the file's name and a colon.
     case unusable(String)
   }
 
   private let folder: any ExportFolder
   private let members: [String: ExportMember]
-  /// By their names as they are written: two may differ in case only.
+  /// The members by their exact names. Two names may differ in case only.
   private let exact: [String: ExportMember]
-  /// Names of the files that have been read.
+  /// The names of the files that have been opened.
   private var used: Set<String> = []
 
   init(_ folder: any ExportFolder) {
@@ -28,12 +28,13 @@ final class SideFiles {
     exact = Dictionary(folder.members.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The file that the XML calls `path`: relative to its own folder, with or without a slash before it, in any case.
+  /// Returns the file that the XML calls `path`. The path is relative to the folder of the XML, with or without a
+  /// leading slash, and not case-sensitive.
   func member(_ path: String) -> ExportMember? {
     exact[String(path.drop { $0 == "/" })] ?? Self.key(path).flatMap { members[$0] }
   }
 
-  /// Files in a folder with a certain ending that have not been read yet, in the order of their names.
+  /// Returns the files in a folder with the given extension that have not been opened yet, ordered by name.
   func unread(in folder: String, ending: String) -> [ExportMember] {
     self.folder.members.filter { member in
       guard !used.contains(member.name), let key = Self.key(member.name) else { return false }
@@ -41,9 +42,10 @@ final class SideFiles {
     }.sorted { $0.name < $1.name }
   }
 
-  /// Files that nobody has read, by folder and ending, such as `electrocardiograms/*.pdf`; one alone by its name.
+  /// The number of files that have not been opened, by folder and extension, such as `electrocardiograms/*.pdf`. A
+  /// group of one file has the file's name.
   ///
-  /// Folders with XML of their own are perhaps other exports, of which it is told elsewhere, and hidden files are the system's.
+  /// Leaves out other folders with XML, which may be exports reported elsewhere, and hidden files.
   var unread: [String: Int] {
     var groups: [String: [String]] = [:]
     let folders = folder.members.compactMap { member -> String? in
@@ -63,13 +65,15 @@ final class SideFiles {
     return Dictionary(uniqueKeysWithValues: groups.map { ($1.count == 1 ? $1[0] : $0, $1.count) })
   }
 
-  /// Files whose name has `text` in it, in any case.
+  /// Returns the files whose name contains `text`, ignoring case.
   func members(containing text: String) -> [ExportMember] {
     let wanted = text.lowercased()
-    return (folder.members + folder.others).filter { $0.name.lowercased().contains(wanted) }.sorted { $0.name < $1.name }
+    return (folder.members + folder.others).filter { $0.name.lowercased().contains(wanted) }.sorted {
+      $0.name < $1.name
+    }
   }
 
-  /// Opens a file of at most `limit` bytes.
+  /// Opens a file. Throws ``Failure/unusable(_:)`` if it is larger than `limit` bytes.
   func source(of member: ExportMember, limit: Int64) throws(Failure) -> any ByteSource {
     used.insert(member.name)
     guard member.size <= limit else { throw .unusable("it is larger than any export has") }
@@ -80,7 +84,7 @@ final class SideFiles {
     }
   }
 
-  /// The whole of a file of at most `limit` bytes.
+  /// Returns the content of a file. Throws ``Failure/unusable(_:)`` if it is larger than `limit` bytes.
   func content(of member: ExportMember, limit: Int64) throws(Failure) -> [UInt8] {
     let source = try source(of: member, limit: limit)
     defer { source.close() }
@@ -94,7 +98,7 @@ final class SideFiles {
     return bytes
   }
 
-  /// Why a side file could not be read, in words that follow its name.
+  /// Returns the reason why a side file could not be read, in words that follow its name.
   static func reason(_ error: any Error) -> String {
     switch (error as? ImportError).map(failure) ?? error as? Failure {
     case .missing: "it is missing"
@@ -118,7 +122,7 @@ final class SideFiles {
     }
   }
 
-  /// One spelling of a path; `nil` for one that leads out of the folder.
+  /// Returns a path in normal form, in lowercase, or `nil` for a path that leads out of the folder.
   static func key(_ path: String) -> String? {
     let parts = path.replacing("\\", with: "/").parts(separatedBy: "/").filter { $0 != "." }
     guard !parts.isEmpty, !parts.contains("..") else { return nil }

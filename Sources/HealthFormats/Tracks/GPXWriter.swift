@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// Writes routes of workouts as tracks of one GPX file (GPX 1.1, `http://www.topografix.com/GPX/1/1`), with the heart rate as
-/// Garmin's extension has it (TrackPointExtension v1).
+/// A writer of GPX files (GPX 1.1, `http://www.topografix.com/GPX/1/1`) with routes of workouts as tracks, and heart
+/// rates in Garmin's extension (TrackPointExtension v1).
 ///
 /// ```swift
 /// func write(_ route: WorkoutRoute, from start: Timestamp) -> [UInt8] {
@@ -17,19 +17,21 @@ import HealthModel
 public struct GPXWriter: Sendable {
   private let exported: Timestamp
 
-  /// - Parameter exported: what the file says of when it was made.
+  /// Creates a writer.
+  ///
+  /// - Parameter exported: the date of creation to write into the file.
   public init(exported: Timestamp) { self.exported = exported }
 
-  /// A heart rate, as it was measured at some time.
+  /// A heart rate measured at a point in time.
   public struct HeartRate: Hashable, Sendable {
     public var time: Timestamp
-    /// In beats a minute; finite.
+    /// The heart rate in beats per minute. Finite.
     public var value: Double
 
     public init(time: Timestamp, value: Double) { (self.time, self.value) = (time, value) }
   }
 
-  /// How far from a point a heart rate may be that is its own, in microseconds.
+  /// The maximum time between a track point and its heart rate, in microseconds.
   public static let heartRateReach: Int64 = 5_000_000
 
   public func begin(into bytes: inout [UInt8]) {
@@ -48,12 +50,12 @@ public struct GPXWriter: Sendable {
     bytes.append("</time></metadata>\n")
   }
 
-  /// Writes a track of one segment. Points that are nowhere on Earth are left out.
+  /// Writes a track of one segment. Points whose coordinates are not on Earth are left out.
   ///
   /// - Parameters:
-  ///   - start: of the route, from which the times of its points count.
-  ///   - heartRates: in the order of their times.
-  /// - Returns: how many points were written; a route without any has no track.
+  ///   - start: the start of the route, which the times of its points are relative to.
+  ///   - heartRates: the heart rates, ordered by time.
+  /// - Returns: the number of points written. A route without points has no track.
   @discardableResult
   public func append(
     _ route: WorkoutRoute, from start: Timestamp, named name: String, heartRates: [HeartRate],
@@ -81,7 +83,7 @@ public struct GPXWriter: Sendable {
     bytes.append("\" lon=\"")
     Self.append(point.longitude, decimals: 7, to: &bytes)
     bytes.append("\">")
-    // A negative accuracy says that the elevation is none (`CLLocation`).
+    // A negative accuracy means that the elevation is invalid (`CLLocation`).
     if let elevation = point.elevation, elevation.magnitude < 1e6, point.verticalAccuracy.map({ $0 >= 0 }) ?? true {
       bytes.append("<ele>")
       Self.append(elevation, decimals: 1, to: &bytes)
@@ -100,7 +102,8 @@ public struct GPXWriter: Sendable {
     bytes.append("</trkpt>\n")
   }
 
-  /// `nil` beyond the years 1 to 9999, which are all that XML Schema's date readers agree on.
+  /// Returns the instant, or `nil` outside the years 1 to 9999, the only ones that all readers of XML Schema dates
+  /// accept.
   private static func instant(_ start: Timestamp, after seconds: Double) -> Timestamp? {
     guard seconds.magnitude < 1e12 else { return nil }
     let (sum, overflow) = start.microseconds.addingReportingOverflow(Int64((seconds * 1_000_000).rounded()))
@@ -108,7 +111,9 @@ public struct GPXWriter: Sendable {
     return !overflow && (-62_135_596_800..<253_402_300_800).contains(instant.seconds) ? instant : nil
   }
 
-  /// - Parameter number: far from the ends of what an integer holds.
+  /// Appends a number with a fixed number of decimals.
+  ///
+  /// - Parameter number: a number whose scaled value fits in an `Int64`.
   private static func append(_ number: Double, decimals: Int, to bytes: inout [UInt8]) {
     let scale = (0..<decimals).reduce(Int64(1)) { scale, _ in scale * 10 }
     let scaled = Int64((number * Double(scale)).rounded())
@@ -118,7 +123,7 @@ public struct GPXWriter: Sendable {
     bytes.append(contentsOf: String(scaled.magnitude % scale.magnitude + scale.magnitude).utf8.dropFirst())
   }
 
-  /// Walks along heart rates as the times of points go on.
+  /// A search for the nearest heart rate of each point, which moves along with the times of the points.
   private struct NearestHeartRate {
     private let rates: [HeartRate]
     private var next = 0

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A table from raw bytes to what was made of them, so that a text that repeats is decoded once.
+/// A bounded table from raw bytes to decoded values, so that a text that repeats is decoded once.
 ///
-/// Bounded: when `limit` different keys have been seen, it starts over.
+/// When `limit` different keys have been added, the table is emptied.
 struct ByteInterner<Value>: ~Copyable {
   private struct Entry {
     var hash: UInt64
@@ -13,7 +13,7 @@ struct ByteInterner<Value>: ~Copyable {
 
   private let limit: Int
   private var entries: [Entry] = []
-  /// Open addressing; an index into `entries`, -1 is empty.
+  /// An open-addressing hash table of indices into `entries`; -1 marks an empty slot.
   private var slots: [Int32]
   private var last = -1
 
@@ -28,7 +28,7 @@ struct ByteInterner<Value>: ~Copyable {
     for entry in entries { entry.key.deallocate() }
   }
 
-  /// The value of `bytes`; `make` is called when they are new.
+  /// Returns the value of `bytes`. If they are new, calls `make` and keeps its result.
   mutating func value(of bytes: Bytes, make: (Bytes) -> Value) -> Value {
     if let known = find(bytes) { return known }
     let value = make(bytes)
@@ -36,9 +36,9 @@ struct ByteInterner<Value>: ~Copyable {
     return value
   }
 
-  /// The value of `bytes`, if they have been inserted.
+  /// Returns the value of `bytes`, or `nil` if they are not in the table.
   mutating func find(_ bytes: Bytes) -> Value? {
-    // Neighbouring records mostly say the same.
+    // Adjacent records often have the same value.
     if last >= 0, matches(last, bytes) { return entries[last].value }
     if entries.isEmpty { return nil }
     let hash = bytes.stableHash
@@ -55,8 +55,8 @@ struct ByteInterner<Value>: ~Copyable {
     return nil
   }
 
-  /// The value that was asked for last, if the bytes at `start` begin with its key, which must be one that ends itself;
-  /// then nothing need be looked at byte for byte.
+  /// Returns the last value found, with the length of its key, if the bytes at `start` begin with that key. Keys must
+  /// end with a delimiter, so that a prefix match is a match. Avoids searching for the end of the key.
   @inline(__always)
   func latest(at start: UnsafePointer<UInt8>, limit: UnsafePointer<UInt8>) -> (value: Value, count: Int)? {
     guard last >= 0, case let count = entries[last].count, count <= limit - start,
@@ -65,7 +65,7 @@ struct ByteInterner<Value>: ~Copyable {
     return (entries[last].value, count)
   }
 
-  /// Keeps the value of `bytes`, which must be new.
+  /// Adds the value of `bytes`, which must not be in the table.
   mutating func insert(_ bytes: Bytes, _ value: Value) {
     guard bytes.isInternable else { return }
     if entries.count >= limit { removeAll() }
@@ -84,7 +84,7 @@ struct ByteInterner<Value>: ~Copyable {
     entries[index].count == bytes.count && memcmp(entries[index].key, bytes.start, bytes.count) == 0
   }
 
-  /// Forgets everything.
+  /// Removes all entries.
   mutating func removeAll() {
     if entries.isEmpty { return }
     for entry in entries { entry.key.deallocate() }
@@ -95,14 +95,14 @@ struct ByteInterner<Value>: ~Copyable {
 }
 
 extension Bytes {
-  /// Long texts hardly ever repeat: a table does not keep them.
+  /// Whether a table keeps the bytes. Long texts hardly ever repeat.
   var isInternable: Bool { count <= 4096 }
 }
 
-/// A decoded text with what is asked of it again and again.
+/// A decoded text with properties that are needed often.
 struct InternedText {
   var text: String
-  /// A hash of the decoded text: two escaped spellings of one text have the same.
+  /// A hash of the decoded text. Texts that differ only in their escapes have the same hash.
   var hash: UInt64
   var defects: TextDefects
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Bytes in a buffer that someone else owns; valid until that buffer moves on.
+/// A range of bytes in a buffer that another object owns. Valid until the buffer changes.
 struct Bytes {
   var start: UnsafePointer<UInt8>
   var count: Int
@@ -29,10 +29,10 @@ struct Bytes {
 
   var buffer: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: start, count: count) }
 
-  /// What is not UTF-8 becomes U+FFFD.
+  /// The bytes as text. Invalid UTF-8 becomes U+FFFD.
   var text: String { String(decoding: buffer, as: UTF8.self) }
 
-  /// The bytes between white space at both ends.
+  /// The bytes without white space at both ends.
   var trimmed: Bytes {
     var result = self
     while result.count > 0, result[0] <= 0x20 { result = result.dropFirst(1) }
@@ -40,7 +40,7 @@ struct Bytes {
     return result
   }
 
-  /// A hash that is the same in every run, for tables and for the filter of keys.
+  /// A hash that is the same in every run, for tables and for ``KeyFilter``.
   var stableHash: UInt64 {
     let raw = UnsafeRawPointer(start)
     var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(count)
@@ -62,7 +62,7 @@ struct Bytes {
 }
 
 extension UInt64 {
-  /// One step of a multiply-and-fold hash.
+  /// Returns the result of one step of a multiply-and-fold hash.
   func folded(with other: UInt64) -> UInt64 {
     let product = (self ^ other).multipliedFullWidth(by: 0xA076_1D64_78BD_642F)
     return product.high ^ product.low ^ (other &* 0x9E37_79B9_7F4A_7C15)
@@ -70,7 +70,7 @@ extension UInt64 {
 }
 
 extension String {
-  /// `nil` for what is not UTF-8. Most texts are ASCII, which needs no more than a look.
+  /// Creates a text; fails for invalid UTF-8. Fast for ASCII, which most texts are.
   init?(utf8 bytes: UnsafeBufferPointer<UInt8>) {
     if bytes.reduce(0, |) < 0x80 {
       self.init(decoding: bytes, as: UTF8.self)
@@ -87,16 +87,16 @@ extension String {
   }
 }
 
-/// A place in a text: line and column from 1 (columns in bytes), and bytes from the start.
+/// A position in a text.
 public struct TextPosition: Hashable, Sendable, Codable {
-  /// From 1; lines end with a line feed.
+  /// The number of the line, from 1. Lines end with a line feed.
   public var line: Int
-  /// From 1, in bytes.
+  /// The number of the column, from 1, in bytes.
   public var column: Int
-  /// Bytes from the start, the first being 0.
+  /// The offset from the start of the text, in bytes, from 0.
   public var offset: Int64
 
-  /// The three must belong together; nothing is computed.
+  /// Creates a position from three values that must belong together.
   public init(line: Int, column: Int, offset: Int64) {
     self.line = line
     self.column = column

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One tag, as far as it is in the buffer.
+/// The parsing of single tags in the buffer.
 extension XMLScanner {
-  /// `nil` when the tag was not whole and more has been read.
+  /// Reads a closing tag. Returns `nil` if the tag was incomplete and more input has been read.
   mutating func closeTag() throws(ImportError) -> Token? {
     let rest = Bytes(buffer + position + 2, filled - position - 2)
     // Whichever of the two comes first decides, so that a run of `</` is read once.
@@ -84,8 +84,8 @@ extension XMLScanner {
 }
 
 extension XMLScanner {
-  /// The text between the tag that was read last and the next one, as it is written; `nil` where it is longer than
-  /// `limit` or the source ends before. Valid until the next call.
+  /// Returns the undecoded text between the last tag and the next one, or `nil` if it is longer than `limit` or the
+  /// source ends first. Valid until the next call.
   mutating func text(limit: Int) throws(ImportError) -> Bytes? {
     while true {
       if let end = Bytes(buffer + position, filled - position).firstIndex(of: UInt8(ascii: "<")) {
@@ -93,7 +93,7 @@ extension XMLScanner {
         position += end
         return end <= limit ? text : nil
       }
-      // What is left of it is passed over as text between tags.
+      // The rest of the text is skipped as text between tags.
       if filled - position > limit { return nil }
       if try !refill(keeping: position) { return nil }
     }
@@ -101,11 +101,12 @@ extension XMLScanner {
 }
 
 extension XMLScanner {
-  /// Skips everything before the first `<HealthData` outside a comment; false when there is none.
+  /// Skips everything before the first start tag of the root element, except in comments. Returns false if there is
+  /// none.
   ///
   /// - Parameters:
-  ///   - root: the name of the element that is looked for.
-  ///   - comment: called with the first bytes of each comment, where Apple writes the version of the export.
+  ///   - root: the name of the root element.
+  ///   - comment: called with the first bytes of each comment. Apple writes the version of the export in one.
   mutating func skipProlog(
     root: StaticString = "HealthData", comment: (String) -> Void
   ) throws(ImportError) -> Bool {

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Reads the tags of an XML text from a stream of bytes, leniently and in constant memory.
+/// A lenient scanner for the tags of an XML text, which reads a stream of bytes in constant memory.
 ///
-/// The document type declaration is never parsed: everything up to the first `<HealthData` outside a comment is
-/// skipped. Attribute names reach up to `=` and may hold spaces; values are quoted either way and may hold `>`. A tag
-/// that cannot be read is reported as such, and reading goes on at the next `<`.
+/// The document type declaration is not parsed: everything up to the first `<HealthData` outside a comment is
+/// skipped. Attribute names extend to the `=` and may contain spaces. Values are in single or double quotes and may
+/// contain `>`. A tag that cannot be read is reported as malformed, and scanning continues at the next `<`.
 struct XMLScanner: ~Copyable {
   enum Token {
     case open, close
-    /// A tag that makes no sense and was passed over.
+    /// A tag that cannot be parsed and was skipped.
     case malformed
     /// Text between tags, which no export has.
     case text
@@ -20,41 +20,42 @@ struct XMLScanner: ~Copyable {
     var value: Bytes
   }
 
-  /// The largest tag that is read.
+  /// The maximum size of a tag in bytes.
   static let maximumTag = 8 << 20
-  /// A tag with more attributes is passed over as malformed.
+  /// The maximum number of attributes. A tag with more is skipped as malformed.
   static let maximumAttributes = 4096
 
-  /// Readable bytes after the buffer, for those who read words.
+  /// The number of readable bytes after the buffer's content, for readers that read eight bytes at a time.
   private static let slack = 8
 
   let source: any ByteSource
   private let chunkSize: Int
   private(set) var buffer: UnsafeMutablePointer<UInt8>
   private var capacity: Int
-  /// The next byte to read and the end of what has been read from the source.
+  /// The index of the next byte to scan. ``filled`` is the end of the buffer's content.
   var position = 0
   var filled = 0
   private var isAtEnd = false
-  /// Where the token began, for messages; valid until the next call.
+  /// The index at which the last token begins, for messages. Valid until the next call.
   private var tokenStart = 0
-  /// Where it began if those bytes have been dropped since.
+  /// The position at which the last token begins, if its bytes have been dropped from the buffer.
   private var droppedTokenStart: TextPosition?
 
-  // Of `buffer[0]`, counted when bytes before it are dropped.
+  // These describe `buffer[0]`; updated when bytes before it are dropped.
   private var dropped: Int64 = 0
   private var droppedLines = 0
   private var lineStart: Int64 = 0
-  /// How many lines end before an index of the buffer, for ``tokenLine()``.
+  /// The number of lines that end before an index of the buffer, cached for ``tokenLine()``.
   private var counted = (end: 0, lines: 0)
 
-  /// Of the last `open` or `close`; valid until the next call, like all that points into the buffer.
+  /// The name in the last `open` or `close` token. Valid until the next call, like everything that points into the
+  /// buffer.
   var name = Bytes(StaticString("").utf8Start, 0)
   var isSelfClosing = false
   private(set) var attributeCount = 0
   private var attributes: UnsafeMutablePointer<Attribute>
   private var attributeCapacity = 64
-  /// Attribute names without a value in the last tag.
+  /// The number of attributes without a value in the last tag.
   var valuelessAttributes = 0
   /// Whether the source ended inside a tag or a comment.
   private(set) var endsInsideTag = false
@@ -73,21 +74,22 @@ struct XMLScanner: ~Copyable {
     source.close()
   }
 
-  /// Bytes that have been taken from the source.
+  /// The number of bytes that have been read from the source.
   var bytesRead: Int64 { dropped + Int64(filled) }
 
   func attribute(_ index: Int) -> Attribute { attributes[index] }
 
-  /// Where the last token began.
+  /// The position at which the last token begins.
   var tokenPosition: TextPosition { droppedTokenStart ?? position(of: tokenStart) }
 
-  /// Where the last token began, in bytes from the beginning.
+  /// The offset at which the last token begins, in bytes from the beginning of the source.
   var tokenOffset: Int64 { droppedTokenStart?.offset ?? dropped + Int64(tokenStart) }
 
-  /// Where the next token is looked for.
+  /// The offset at which scanning continues, in bytes from the beginning of the source.
   var offset: Int64 { dropped + Int64(position) }
 
-  /// The line in which the last token began. Of one token after the other it is counted from the one before.
+  /// Returns the line in which the last token begins. Counts on from the previous call, which is faster than
+  /// ``tokenPosition``.
   mutating func tokenLine() -> Int {
     if let droppedTokenStart { return droppedTokenStart.line }
     if tokenStart < counted.end { counted = (0, 0) }
@@ -109,7 +111,7 @@ struct XMLScanner: ~Copyable {
         try skipToTag()
         return .text
       }
-      // `<![CDATA[` is the longest beginning that decides anything.
+      // This many bytes tell all kinds of tags apart; the longest beginning is `<![CDATA[`.
       if filled - position < 9, try refill(keeping: position) { continue }
       guard position + 1 < filled else { return endInsideTag() }
       switch buffer[position + 1] {
@@ -180,7 +182,8 @@ struct XMLScanner: ~Copyable {
     }
   }
 
-  /// Moves past `terminator`, which ends with `>`, looking from `start` on; false when the source ends before.
+  /// Moves past `terminator`, which must end with `>`, searching from `start`. Returns false if the source ends
+  /// first.
   mutating func skip(past terminator: StaticString, from start: Int) throws(ImportError) -> Bool {
     let length = terminator.utf8CodeUnitCount
     position = min(start, filled)
@@ -204,7 +207,7 @@ struct XMLScanner: ~Copyable {
     }
   }
 
-  /// Drops the bytes before `kept` and reads more; false at the end of the source.
+  /// Drops the bytes before `kept` and reads more. Returns false at the end of the source.
   mutating func refill(keeping kept: Int) throws(ImportError) -> Bool {
     if isAtEnd {
       return false

@@ -1,4 +1,4 @@
-/// What was wrong with the text of an attribute.
+/// The defects found in a text.
 struct TextDefects: OptionSet, Sendable {
   let rawValue: UInt8
   static let invalidUTF8 = TextDefects(rawValue: 1)
@@ -6,12 +6,12 @@ struct TextDefects: OptionSet, Sendable {
   static let unknownEntity = TextDefects(rawValue: 4)
 }
 
-/// The text of attribute values (XML 1.0 sections 2.2 and 4.1), read leniently.
+/// A lenient decoder of attribute values (XML 1.0 sections 2.2 and 4.1).
 ///
-/// The five predefined entities and numeric references are decoded. Any other entity stays as it is written, invalid
-/// UTF-8 becomes U+FFFD, and characters that XML forbids are left out; each of these is reported.
+/// Decodes the five predefined entities and numeric references. Leaves other entities unchanged, replaces invalid
+/// UTF-8 by U+FFFD, and removes characters that XML forbids; each of these is reported as a defect.
 enum XMLText {
-  /// The text of `bytes`, whatever is wrong with it.
+  /// Returns the decoded text, ignoring defects.
   static func decode(_ bytes: Bytes) -> String {
     var defects: TextDefects = []
     return decode(bytes, defects: &defects)
@@ -50,7 +50,8 @@ enum XMLText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Appends what the reference at the start of `bytes` stands for; returns the number of bytes that it took.
+  /// Appends the character that the reference at the start of `bytes` stands for. Returns the length of the reference
+  /// in bytes.
   private static func appendReference(_ bytes: Bytes, to output: inout [UInt8], defects: inout TextDefects) -> Int {
     let head = Bytes(bytes.start, min(bytes.count, 12))
     if let end = head.firstIndex(of: 0x3B) {
@@ -78,7 +79,7 @@ enum XMLText {
           } else if let scalar = Unicode.Scalar(value) {
             output.append(contentsOf: String(Character(scalar)).utf8)
           } else {
-            // A surrogate is no character.
+            // A surrogate is not a character.
             defects.insert(.invalidUTF8)
             output.append(contentsOf: "\u{FFFD}".utf8)
           }
@@ -92,7 +93,7 @@ enum XMLText {
     return 1
   }
 
-  /// The number in `183` or `xB7`; `nil` when it is none or above U+10FFFF.
+  /// Parses a number such as `183` or `xB7`. Returns `nil` if it is invalid or above U+10FFFF.
   private static func codePoint(_ digits: Bytes) -> UInt32? {
     let isHex = digits[0] == 0x78
     let text = isHex ? digits.dropFirst(1) : digits

@@ -1,9 +1,9 @@
-/// The numbers that apps send of a time, such as the steps of a day, and which type of HealthKit each is of.
+/// The mapping from app readings, such as the steps of a day, to HealthKit types.
 ///
-/// Such a reading is no sample of HealthKit and has a type of its own (`hae.step_count`). It answers questions about HealthKit's
-/// type where no sample does: `docs/reference/statistics.md`, "Readings of apps".
+/// A reading is not a HealthKit sample and has a type of its own (`hae.step_count`). It answers queries about the
+/// HealthKit type if there are no samples: `docs/reference/statistics.md`, "Readings of apps".
 package enum AppReadings {
-  /// The members of a reading that say more than one number, and which of them is of which type.
+  /// The member names for each HealthKit type, for readings that contain several numbers.
   private static let members = [
     "hae.blood_pressure": ["BloodPressureSystolic": "systolic", "BloodPressureDiastolic": "diastolic"]
   ].mapValues { names in
@@ -34,13 +34,13 @@ package enum AppReadings {
     ["hae.", "healthpush.", "p247."].contains { type.rawValue.begins(with: $0) }
   }
 
-  /// The type of HealthKit that a type of readings is of; `nil` of any other, and of readings of several.
+  /// Returns the HealthKit type of a reading type, or `nil` for other types and for readings of several types.
   package static func healthKit(_ type: SampleType) -> SampleType? { byReading[type] }
 
-  /// The types whose readings are of a type of HealthKit, in order.
+  /// Returns the reading types that report a HealthKit type, sorted.
   package static func types(of type: SampleType) -> [SampleType] { byType[type] ?? [] }
 
-  /// The types of HealthKit that readings of some types answer for.
+  /// Returns the HealthKit types that the given reading types report.
   package static func answered(by types: some Sequence<SampleType>) -> Set<SampleType> {
     types.reduce(into: []) { answered, type in
       if let found = byReading[type] { answered.insert(found) }
@@ -48,27 +48,27 @@ package enum AppReadings {
     }
   }
 
-  /// The member of a reading with several numbers that is of a type; `nil` of readings with one.
+  /// Returns the member of a reading that reports `type`, or `nil` for a reading with a single number.
   package static func member(of reading: SampleType, for type: SampleType) -> String? {
     members[reading.rawValue]?[type]
   }
 
-  /// A number of a reading in HealthKit's unit; `nil` where its unit does not convert.
+  /// Converts a reading's number to HealthKit's canonical unit. Returns `nil` if the unit does not convert.
   ///
   /// - Parameters:
-  ///   - unit: as the app says it; empty where it says none.
-  ///   - type: HealthKit's.
+  ///   - unit: the app's unit, empty if the app gives none.
+  ///   - type: the HealthKit type.
   package static func value(_ value: Double, _ unit: String, of reading: SampleType, for type: SampleType) -> Double? {
     guard value.isFinite, let target = SampleTypeCatalogue.healthKit[type]?.canonicalUnit else { return nil }
-    // What apps call percent is so; HealthKit's is a fraction.
+    // Apps give percentages from 0 to 100; HealthKit uses fractions.
     let (factor, name) = unit == "%" ? (0.01, "%") : (1, unit)
     guard !unit.isEmpty else { return value }
     let known = MolarUnit.long(units[name] ?? name, of: type)
     return UnitConversion.convert(value * factor, from: known, to: target)
   }
 
-  /// The number that a reading says of a type, in HealthKit's unit: its own, its mean, or the member that is of the type; `nil`
-  /// where it says none.
+  /// Returns a reading's number for a type in HealthKit's unit: its only number, its mean, or the member for the
+  /// type. Returns `nil` if it has none.
   package static func value(of reading: Sample, for type: SampleType) -> Double? {
     switch reading.payload {
     case .quantity(let quantity):
@@ -79,7 +79,7 @@ package enum AppReadings {
     }
   }
 
-  /// The same of the members of a reading with several numbers.
+  /// Returns the number for a type from the members of a reading with several numbers.
   package static func value(
     of members: [String: JSONValue], _ reading: SampleType, for type: SampleType
   ) -> Double? {
@@ -87,7 +87,7 @@ package enum AppReadings {
     return number("Avg", of: members, reading, for: type) ?? number("qty", of: members, reading, for: type)
   }
 
-  /// One member of a reading with several numbers, in HealthKit's unit.
+  /// Returns a member of a reading with several numbers, in HealthKit's unit.
   package static func number(
     _ name: String, of members: [String: JSONValue], _ reading: SampleType, for type: SampleType
   ) -> Double? {
@@ -100,7 +100,7 @@ package enum AppReadings {
     }
   }
 
-  /// The words of apps for units, in HealthKit's.
+  /// HealthKit's unit strings by the apps' spellings.
   private static let units = [
     "bpm": "count/min", "breaths/min": "count/min", "steps": "count", "flights": "count", "°C": "degC", "°F": "degF",
     "ml": "mL", "l": "L", "ml/(kg·min)": "mL/min·kg", "mL/kg/min": "mL/min·kg", "ml/kg/min": "mL/min·kg",

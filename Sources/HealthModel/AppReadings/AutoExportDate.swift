@@ -1,8 +1,8 @@
-/// A date as Health Auto Export prints it: `2024-09-21 07:57:00 +1000`, `2024-09-21 7:57:00 am +1000` with any kind of
-/// space before `am`, ISO 8601 with `Z`, or a bare day, which is taken for midnight UTC.
+/// A date in Health Auto Export's formats: `2024-09-21 07:57:00 +1000`, `2024-09-21 7:57:00 am +1000` with any kind
+/// of space before `am`, ISO 8601 with `Z`, or a date alone, which means midnight UTC.
 package struct AutoExportDate: Equatable {
   package var instant: Timestamp
-  /// Seconds since midnight on the wall clock that it was printed with.
+  /// The seconds since midnight in the time zone of the text.
   package var timeOfDay: Int
   package var hasOffset = true
 
@@ -65,7 +65,7 @@ package struct AutoExportDate: Equatable {
     return Int(scalar.value) - 48
   }
 
-  /// In microseconds; further digits are cut.
+  /// Reads the fraction of a second in microseconds. Further digits are dropped.
   private static func fraction(_ scalars: inout Scalars) -> Int {
     var (value, scale) = (0, 100_000)
     while let digit = digit(scalars.first) {
@@ -76,7 +76,7 @@ package struct AutoExportDate: Equatable {
     return value
   }
 
-  /// `am`, `PM`, `p.m.`: whether it is the second half of the day.
+  /// Reads `am`, `PM` or `p.m.` and returns whether it is the second half of the day.
   private static func half(_ scalars: inout Scalars) -> Bool? {
     var rest = scalars
     _ = take(&rest, " ")
@@ -95,7 +95,7 @@ package struct AutoExportDate: Equatable {
     return isAfternoon
   }
 
-  /// Seconds east of UTC.
+  /// Reads the UTC offset in seconds east of UTC.
   private static func offset(_ scalars: inout Scalars) -> Int? {
     var rest = scalars
     _ = take(&rest, " ")

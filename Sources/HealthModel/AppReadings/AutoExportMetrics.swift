@@ -1,15 +1,15 @@
-/// What the app Health Auto Export calls the quantities of HealthKit, and in which unit it gives them.
+/// The names and units that the app Health Auto Export uses for HealthKit's quantities.
 package enum AutoExportMetrics {
   package struct Metric: Sendable {
-    /// The app's.
+    /// The app's name for the metric.
     package var name: String
-    /// As the app prints it.
+    /// The unit as the app prints it.
     package var label: String
-    /// The same in HealthKit's words.
+    /// The unit in HealthKit's notation.
     package var unit: String
 
-    /// In ``unit``; percent as such and not as a fraction. `nil` where the unit of `quantity` does not convert, or the number
-    /// is none that JSON can say.
+    /// Returns the quantity's value in ``unit``, with percentages from 0 to 100 instead of fractions. Returns `nil`
+    /// if the unit does not convert or JSON cannot represent the number.
     package func value(_ quantity: Quantity) -> Double? {
       guard let value = UnitConversion.convert(quantity.value, from: quantity.unit, to: unit), value.isFinite else {
         return nil
@@ -19,13 +19,13 @@ package enum AutoExportMetrics {
     }
   }
 
-  /// `nil` for a type that the app does not export as a metric of its own.
+  /// Returns the metric of a type, or `nil` if the app does not export the type as a metric of its own.
   package static func metric(of type: SampleType) -> Metric? { byType[type] }
 
-  /// The type that a metric of the app is of; `nil` for one that is none of HealthKit's quantities.
+  /// Returns the type of a metric, or `nil` if the metric is not a HealthKit quantity.
   package static func type(of name: String) -> SampleType? { byName[name] }
 
-  /// HealthKit's types by the app's names.
+  /// HealthKit's types by the app's metric names.
   static var types: [String: SampleType] { byName }
 
   private static let byName = Dictionary(byType.map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -1,4 +1,4 @@
-/// A number of one of P247's days: which type of HealthKit it sums up, and in what unit it comes.
+/// A metric in P247's daily summaries, with its HealthKit type and unit.
 package struct DailySummaryMetric: Sendable {
   package var type: SampleType
   package var unit: String
@@ -7,7 +7,7 @@ package struct DailySummaryMetric: Sendable {
     (type, self.unit) = (SampleType("HKQuantityTypeIdentifier" + name), unit)
   }
 
-  /// Those of P247's example, and those that its notes name. `dietary_energy_kj` is in kilocalories, as P247 sends it.
+  /// The metrics of P247's example and of its notes. `dietary_energy_kj` is in kilocalories, as P247 sends it.
   package static let known: [String: DailySummaryMetric] = [
     "step_count": .init("StepCount", "count"), "active_calories": .init("ActiveEnergyBurned", "kcal"),
     "hrv": .init("HeartRateVariabilitySDNN", "ms"), "resting_hr": .init("RestingHeartRate", "count/min"),

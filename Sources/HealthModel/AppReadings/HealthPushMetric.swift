@@ -1,14 +1,15 @@
 import Foundation
 
-/// What a type is called in HealthPush's files, and in which unit its values are there.
+/// The name and unit of a sample type in HealthPush's files.
 package struct HealthPushMetric: Hashable, Sendable {
-  /// `heart_rate`: a part of the object's name.
+  /// The metric's key, a part of the object name: `heart_rate`.
   package let key: String
-  /// `quantity`, `cumulative` or `category`; of what HealthPush does not know also the kind of a ``Payload``.
+  /// The kind: `quantity`, `cumulative` or `category`, or the kind of a ``Payload`` for types that HealthPush does
+  /// not know.
   package let kind: String
-  /// What values are labelled with; `nil` where that is each sample's own.
+  /// The unit label of values, or `nil` if each sample has its own.
   package let unit: String?
-  /// What HealthPush writes under that label instead: its values of six types are in another unit.
+  /// The unit that HealthPush's values are actually in, for the six types whose ``unit`` label is wrong.
   package let mislabelledUnit: String?
 
   private init(_ key: String, _ kind: String, _ unit: String?, writtenIn mislabelledUnit: String? = nil) {
@@ -18,7 +19,9 @@ package struct HealthPushMetric: Hashable, Sendable {
     self.mislabelledUnit = mislabelledUnit
   }
 
-  /// - Parameter payload: the kind of a sample's ``Payload``; `nil` of a deleted one, of which that is not known.
+  /// Creates the metric of a type.
+  ///
+  /// - Parameter payload: the kind of the sample's ``Payload``, or `nil` for a deleted sample, whose kind is unknown.
   package init(_ type: SampleType, payload: String?) {
     if let known = Self.known[type.rawValue] {
       self = known
@@ -33,7 +36,7 @@ package struct HealthPushMetric: Hashable, Sendable {
     self.init(Self.key(of: type), kind, entry?.canonicalUnit)
   }
 
-  /// The 25 types of HealthPush.
+  /// The 25 types that HealthPush writes.
   private static let known: [String: HealthPushMetric] = [
     "HKQuantityTypeIdentifierStepCount": .init("steps", "cumulative", "count"),
     "HKQuantityTypeIdentifierActiveEnergyBurned": .init("active_energy", "cumulative", "kcal"),
@@ -63,18 +66,18 @@ package struct HealthPushMetric: Hashable, Sendable {
     "HKQuantityTypeIdentifierDietaryWater": .init("water_intake", "cumulative", "mL"),
   ]
 
-  /// The identifiers of the 25 types by their keys.
+  /// HealthKit's identifiers of the 25 types by HealthPush's keys.
   package static let identifiers = Dictionary(uniqueKeysWithValues: known.map { ($1.key, $0) })
 
-  /// The metric of one of the 25 types.
+  /// Returns the metric of an identifier if it is among HealthPush's 25 types.
   package static func known(_ identifier: String) -> HealthPushMetric? { known[identifier] }
 
   // MARK: Values
 
-  /// A value under this metric's label.
+  /// Converts a value to the unit of this metric's label.
   ///
-  /// - Parameter isCompatible: with HealthPush's wrong numbers.
-  /// - Returns: the value in the unit that is said beside it: the sample's own where it cannot be converted.
+  /// - Parameter isCompatible: whether to reproduce HealthPush's wrong numbers.
+  /// - Returns: the value and its unit, or the arguments unchanged if they cannot be converted.
   package func value(_ value: Double, _ unit: String, isCompatible: Bool) -> (value: Double, unit: String) {
     guard let label = self.unit else { return (value, unit) }
     let target = isCompatible ? mislabelledUnit ?? label : label
@@ -84,7 +87,7 @@ package struct HealthPushMetric: Hashable, Sendable {
     return (converted, label)
   }
 
-  /// What HealthPush has measured where it has written this number: the inverse of its mistake.
+  /// Returns the correct value for a number in a HealthPush file, undoing its unit error.
   package func repaired(_ value: Double, _ unit: String) -> Double {
     guard let mislabelledUnit, unit == self.unit else { return value }
     return UnitConversion.convert(value, from: mislabelledUnit, to: unit) ?? value
@@ -92,9 +95,9 @@ package struct HealthPushMetric: Hashable, Sendable {
 
   // MARK: Keys of what HealthPush does not know
 
-  /// Of the identifier alone, so that no later version has another: `vo2_max` of `HKQuantityTypeIdentifierVO2Max`, `workout`
-  /// of `HKWorkoutTypeIdentifier`; any other is itself after `type.`, with `~` and two hexadecimal digits for each byte that
-  /// is no ASCII letter, digit, `.`, `_` or `-`.
+  /// Returns a key derived only from the identifier, so that it never changes between versions: `vo2_max` for
+  /// `HKQuantityTypeIdentifierVO2Max`, `workout` for `HKWorkoutTypeIdentifier`. Any other identifier follows `type.`,
+  /// with `~` and two hexadecimal digits for each byte other than an ASCII letter, digit, `.`, `_` or `-`.
   private static func key(of type: SampleType) -> String {
     let name = type.rawValue
     for prefix in [
@@ -110,7 +113,7 @@ package struct HealthPushMetric: Hashable, Sendable {
     {
       return key
     }
-    // A name of an object has some 200 bytes to spare, and no type known is longer than 70.
+    // Object names have about 200 bytes to spare, and no known type is longer than 70.
     let escaped = name.utf8.reduce(into: "type.") { text, byte in
       text += isPlain(byte) ? String(UnicodeScalar(byte)) : "~" + hexadecimal(byte)
     }
@@ -131,7 +134,7 @@ package struct HealthPushMetric: Hashable, Sendable {
     (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
   }
 
-  /// `nil` of what is no name in UpperCamelCase.
+  /// Returns a name in snake_case, or `nil` if it is not in UpperCamelCase.
   private static func snakeCase(_ text: some Sequence<UInt8>) -> String? {
     let bytes = Array(text)
     guard let first = bytes.first, isUpper(first), bytes.count <= 100,

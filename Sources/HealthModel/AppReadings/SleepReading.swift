@@ -1,12 +1,12 @@
-/// What an app says of sleep: one stage at a time, or the sums of a night.
+/// An app's report about sleep: a single stage or the totals of a night.
 package enum SleepReading: Hashable, Sendable {
-  /// HealthKit's raw value of the stage (`HKCategoryValueSleepAnalysis`), over the time of the reading.
+  /// A sleep stage by HealthKit's raw value (`HKCategoryValueSleepAnalysis`), over the time of the reading.
   case stage(Int)
   case night(Night)
 
-  /// The sums of a night, in seconds.
+  /// The totals of a night, in seconds.
   package struct Night: Hashable, Sendable {
-    /// When sleep began and ended; `nil` where the app tells the date only.
+    /// The start and end of sleep, or `nil` if the app gives only the date.
     package var times: ClosedRange<Timestamp>?
     package var asleep: Double
     package var core: Double
@@ -16,11 +16,11 @@ package enum SleepReading: Hashable, Sendable {
     package var inBed: Double
   }
 
-  /// The types of readings that say it.
+  /// The types of readings that report sleep.
   package static let types = ["hae.sleep_analysis", "healthpush.sleep", "p247.sleep"].map { SampleType($0) }
 
-  /// By HealthKit's raw value, the names of stages in English, German, Spanish, French, Italian, Portuguese, Dutch,
-  /// Swedish, Japanese, Korean and Chinese, as far as public exports show them.
+  /// The names of sleep stages in public exports, indexed by HealthKit's raw value: English, German, Spanish, French,
+  /// Italian, Portuguese, Dutch, Swedish, Japanese, Korean and Chinese.
   private static let names: [[String]] = [
     [
       "In Bed", "InBed", "Im Bett", "En la cama", "En cama", "Au lit", "A letto", "Na cama", "I sängen", "I säng",
@@ -63,13 +63,13 @@ package enum SleepReading: Hashable, Sendable {
     return stages
   }()
 
-  /// What a reading says; `nil` where that is nothing of sleep.
+  /// Creates the sleep report of a reading, or returns `nil` if the reading is not about sleep.
   ///
   /// - Parameters:
-  ///   - value: the number of a quantity; `nil` of a reading that has members.
-  ///   - unit: of the number.
-  ///   - stage: the name of a stage, as Health Auto Export writes it (`Core`); `nil` where the reading has none.
-  ///   - times: of the reading itself.
+  ///   - value: the number of a quantity, or `nil` for a reading with members.
+  ///   - unit: the unit of the number.
+  ///   - stage: the name of a stage, as Health Auto Export writes it (`Core`), or `nil` if the reading has none.
+  ///   - times: the start and end of the reading itself.
   package init?(
     _ type: SampleType, value: Double?, unit: String, stage: String?, members: [String: JSONValue],
     times: ClosedRange<Timestamp>
@@ -81,7 +81,7 @@ package enum SleepReading: Hashable, Sendable {
     }
     var night: Night?
     if let value {
-      // Only hours over a time are a night's sum.
+      // Only a duration over a period is the total of a night.
       let seconds = unit == "s" ? value : value * 3_600
       guard ["hr", "h", "s"].contains(unit), times.lowerBound < times.upperBound else { return nil }
       night = Night(times: times, asleep: seconds, core: 0, deep: 0, rem: 0, awake: 0, inBed: 0)
@@ -101,7 +101,7 @@ package enum SleepReading: Hashable, Sendable {
       times = start...end
     }
     let (core, deep, rem) = (hours("core"), hours("deep"), hours("rem"))
-    // Versions differ in which of these has the whole.
+    // App versions differ in which member holds the total.
     let asleep = max(hours("totalSleep"), hours("asleep"), core + deep + rem)
     return Night(
       times: times, asleep: asleep, core: core, deep: deep, rem: rem, awake: hours("awake"), inBed: hours("inBed"))
@@ -129,13 +129,13 @@ package enum SleepReading: Hashable, Sendable {
 }
 
 extension SleepReading.Night {
-  /// In seconds.
+  /// The tolerance for rounding, in seconds.
   private static let slack = 900.0
 
   fileprivate var isPlausible: Bool {
     let longest = 48.0 * 3_600
     if let times {
-      // What is said of a night lies within it, but for rounding.
+      // The parts of a night lie within it, apart from rounding.
       let length = Double(times.upperBound.seconds) - Double(times.lowerBound.seconds)
       guard length <= longest, asleep + awake <= length + Self.slack else { return false }
     }

@@ -1,4 +1,4 @@
-/// Dictionary-encodes samples and tombstones, one after the other, into ``CodedChanges``.
+/// An encoder that dictionary-encodes samples and tombstones into ``CodedChanges``.
 public struct ChangeCoder {
   private var types = ExactIndex<SampleType>()
   private var kinds = ExactIndex<String>()
@@ -11,17 +11,19 @@ public struct ChangeCoder {
   private var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
 
-  /// Empty dictionaries: values get their indices in order of appearance.
+  /// Creates a coder with empty dictionaries. Values get indices in order of appearance.
   public init() {}
 
-  /// What was added so far.
+  /// The changes added so far.
   public var changes: CodedChanges {
     CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
       metadata: metadata.values, payloads: payloads, statements: statements, samples: samples, tombstones: tombstones)
   }
 
-  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  /// Appends a sample.
+  ///
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON.
   public mutating func add(_ sample: Sample, road: SampleRoad = .unknown, statement: KeyStatement? = nil) throws {
     let payload = try CodedPayload(sample.payload)
     samples.append(

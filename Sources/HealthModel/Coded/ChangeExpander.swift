@@ -1,32 +1,39 @@
-/// Decodes ``CodedChanges`` into samples and tombstones.
+/// A decoder of ``CodedChanges`` into samples and tombstones.
 public struct ChangeExpander {
   private let changes: CodedChanges
   private let metadata: [Metadata]
 
-  /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
+  /// Creates an expander.
+  ///
+  /// - Throws: `DecodingError` if the metadata cannot be decoded.
   public init(_ changes: CodedChanges) throws {
     self.changes = changes
     metadata = try changes.metadata.map { try CanonicalJSON.decode(Metadata.self, $0) }
   }
 
-  /// Throws `DecodingError` where the payload is not what its kind has.
+  /// Returns the decoded sample.
+  ///
+  /// - Throws: `DecodingError` if the payload does not match its kind.
   public func sample(_ row: CodedSample) throws -> Sample {
     try changes.sample(row) { metadata[Int($0)] }
   }
 
-  /// - Precondition: `row` is one of the changes that this was made with.
+  /// Returns the decoded tombstone.
+  ///
+  /// - Precondition: `row` belongs to the changes with which the expander was created.
   public func tombstone(_ row: CodedTombstone) -> Tombstone { changes.tombstone(row) }
 }
 
 extension CodedChanges {
-  /// One of ``samples``, where few are asked for: a ``ChangeExpander`` decodes each text once.
+  /// Decodes a sample of ``samples``. To decode many, use a ``ChangeExpander``, which decodes each metadata text
+  /// once.
   ///
-  /// Throws `DecodingError` where a text is not what it should be.
+  /// - Throws: `DecodingError` if the metadata or the payload cannot be decoded.
   public func sample(_ row: CodedSample) throws -> Sample {
     try sample(row) { try CanonicalJSON.decode(Metadata.self, metadata[Int($0)]) }
   }
 
-  /// One of ``tombstones``.
+  /// Decodes a tombstone of ``tombstones``.
   public func tombstone(_ row: CodedTombstone) -> Tombstone {
     Tombstone(
       sample: SampleReference(type: types[Int(row.type)], start: row.start, uuid: row.uuid), deleted: row.deleted,

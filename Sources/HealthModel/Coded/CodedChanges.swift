@@ -1,9 +1,9 @@
-/// Dictionary-encoded changes: samples and tombstones whose texts are indices into dictionaries. A store holds them so,
-/// and they travel fastest so.
+/// Dictionary-encoded changes: samples and tombstones whose texts are indices into dictionaries. Stores and the wire
+/// use this form because it is compact and fast.
 ///
-/// Made by a ``ChangeCoder``, read by a ``ChangeExpander``. Every index in ``samples`` and ``tombstones`` is one of the
-/// dictionary that it refers to, and the texts are what a ``ChangeCoder`` makes: whoever fills one from foreign bytes
-/// sees to that.
+/// Created by ``ChangeCoder`` and read by ``ChangeExpander``. Every index in ``samples`` and ``tombstones`` must be
+/// valid in its dictionary, and the texts must have the form that ``ChangeCoder`` writes. Code that decodes untrusted
+/// bytes must ensure both.
 ///
 /// ```swift
 /// func again(_ samples: [Sample]) throws -> [Sample] {
@@ -15,31 +15,33 @@
 /// }
 /// ```
 ///
-/// For samples that people look at, or that are few, ``Sample`` is simpler.
+/// ``Sample`` is simpler for displaying samples, or for small numbers of them.
 public struct CodedChanges: Hashable, Sendable {
-  /// The dictionary that ``CodedSample/type`` and ``CodedTombstone/type`` index.
+  /// The sample types, indexed by ``CodedSample/type`` and ``CodedTombstone/type``.
   public var types: [SampleType] = []
-  /// Dictionary of payload kinds; see ``Payload/kind``.
+  /// The payload kinds; see ``Payload/kind``.
   public var kinds: [String] = []
-  /// Dictionary of the unit strings of quantities.
+  /// The unit strings of quantities.
   public var units: [String] = []
-  /// Dictionary of sources, byte for byte distinct, though `==` may hold two equal; see ``ExactlyComparable``.
+  /// The sources. They are distinct byte for byte, but two may be equal under `==`; see ``ExactlyComparable``.
   public var sources: [Source] = []
-  /// Dictionary of devices, byte for byte distinct, as ``sources``.
+  /// The devices, which are distinct byte for byte like ``sources``.
   public var devices: [Device] = []
-  /// Dictionary of metadata as ``MetadataText`` writes it; none is empty.
+  /// The metadata texts as written by ``MetadataText``, without empty ones.
   public var metadata: [String] = []
-  /// Payloads as ``CanonicalJSON`` writes them, one for each sample that has one.
+  /// The payloads as written by ``CanonicalJSON``, one for each sample that has a payload.
   public var payloads: [String] = []
-  /// Statements, one for each sample and tombstone whose key has several records; see ``KeyStatement``.
+  /// The statements, one for each sample and tombstone whose key has several records; see ``KeyStatement``.
   public var statements: [KeyStatement] = []
 
-  /// Additions, in the order in which they were put in.
+  /// The added samples, in insertion order.
   public var samples: [CodedSample] = []
-  /// Deletions, in the order in which they were put in.
+  /// The deletions, in insertion order.
   public var tombstones: [CodedTombstone] = []
 
-  /// - Precondition: every index is one of its dictionary. Nothing checks it here.
+  /// Creates changes from their parts.
+  ///
+  /// - Precondition: every index is valid in its dictionary. This is not checked.
   public init(
     types: [SampleType] = [], kinds: [String] = [], units: [String] = [], sources: [Source] = [],
     devices: [Device] = [], metadata: [String] = [], payloads: [String] = [], statements: [KeyStatement] = [],
@@ -57,8 +59,8 @@ public struct CodedChanges: Hashable, Sendable {
     self.tombstones = tombstones
   }
 
-  /// Whether nothing changed; the dictionaries are not asked.
+  /// Whether there are no samples and tombstones. The dictionaries are ignored.
   public var isEmpty: Bool { samples.isEmpty && tombstones.isEmpty }
-  /// Additions and deletions together.
+  /// The number of samples and tombstones.
   public var count: Int { samples.count + tombstones.count }
 }

@@ -1,17 +1,19 @@
-/// The parts of a ``Payload``, the kind aside: a number and a unit, or JSON, or both of one.
+/// The encoded parts of a ``Payload`` apart from its kind: a number and unit, JSON, or a number and JSON.
 public struct CodedPayload: Sendable {
-  /// `nil` for NaN, and where ``json`` says it all.
+  /// The number, or `nil` for NaN and if ``json`` holds the entire payload.
   public var number: Double?
-  /// Of a quantity; `nil` for every other kind.
+  /// The unit of a quantity, or `nil` for every other kind.
   public var unit: String?
-  /// As ``CanonicalJSON`` writes it; `nil` where number and unit say it all.
+  /// The payload as written by ``CanonicalJSON``, or `nil` if number and unit hold the entire payload.
   public var json: String?
 
   init(number: Double? = nil, unit: String? = nil, json: String? = nil) {
     (self.number, self.unit, self.json) = (number, unit, json)
   }
 
-  /// Throws `EncodingError` for what cannot be written as JSON.
+  /// Encodes a payload.
+  ///
+  /// - Throws: `EncodingError` for a payload that cannot be written as JSON.
   public init(_ payload: Payload) throws {
     switch payload {
     case .quantity(let quantity): self = quantity.coded()
@@ -24,7 +26,9 @@ public struct CodedPayload: Sendable {
 }
 
 extension Payload {
-  /// From its kind and its parts. Throws `DecodingError` for parts that the kind does not have.
+  /// Creates a payload from its kind and its encoded parts.
+  ///
+  /// - Throws: `DecodingError` for parts that do not match the kind.
   public init(kind: String, number: Double?, unit: String?, json: String?) throws {
     let coded = CodedPayload(number: number, unit: unit, json: json)
     func foreign() throws -> JSONValue { try CanonicalJSON.decode(JSONValue.self, json ?? "") }
@@ -35,7 +39,7 @@ extension Payload {
     case Quantity.kind: self = .quantity(Quantity(coded: coded))
     case CategoryValue.kind: self = .category(try CategoryValue(coded: coded))
     default:
-      // As one expression with `map` and `??`, a build without the optimizer of Swift 6.3 reads memory that nobody wrote.
+      // With `map` and `??` in one expression, an unoptimized build by Swift 6.3 reads uninitialized memory.
       guard let type = Self.contentType(ofKind: kind) else {
         self = .unknown(kind: kind, content: try foreign())
         return
@@ -44,8 +48,8 @@ extension Payload {
     }
   }
 
-  /// A payload that is mostly long arrays of numbers, written as a ``CodedPayload`` has it, which takes little memory beside
-  /// them; `nil` for any other.
+  /// Decodes a payload that consists mostly of long arrays of numbers, using little memory beyond the numbers.
+  /// Returns `nil` for any other kind, or for JSON in a form that ``CodedPayload`` does not write.
   public static func columns(_ kind: String, _ json: String) -> Payload? {
     (contentType(ofKind: kind) as? any ColumnPayload.Type)?.payload(columns: json)
   }

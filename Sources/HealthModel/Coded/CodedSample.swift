@@ -2,13 +2,13 @@ import Foundation
 
 /// A sample whose texts are indices into the dictionaries of ``CodedChanges``.
 public struct CodedSample: Hashable, Sendable {
-  /// Not in a dictionary: no two samples share one.
+  /// The UUID, stored inline because no two samples share it.
   public var uuid: UUID
-  /// See ``Sample/start``.
+  /// The start; see ``Sample/start``.
   public var start: Timestamp
-  /// See ``Sample/end``.
+  /// The end; see ``Sample/end``.
   public var end: Timestamp
-  /// See ``Sample/created``.
+  /// The creation time; see ``Sample/created``.
   public var created: Timestamp?
   /// An index of ``CodedChanges/types``.
   public var type: UInt32
@@ -16,22 +16,22 @@ public struct CodedSample: Hashable, Sendable {
   public var kind: UInt32
   /// An index of ``CodedChanges/sources``.
   public var source: UInt32
-  /// An index of ``CodedChanges/devices``; `nil` for a sample without a device.
+  /// An index of ``CodedChanges/devices``, or `nil` for a sample without a device.
   public var device: UInt32?
-  /// An index of ``CodedChanges/metadata``; `nil` for a sample without metadata.
+  /// An index of ``CodedChanges/metadata``, or `nil` for a sample without metadata.
   public var metadata: UInt32?
-  /// The value of a quantity, and of a category whose integer says everything. `nil` in a quantity stands for NaN.
+  /// The value of a quantity, or of a category that is fully described by its integer. `nil` in a quantity means NaN.
   public var number: Double?
-  /// An index of ``CodedChanges/units``; `nil` for what is no quantity.
+  /// An index of ``CodedChanges/units``, or `nil` for a payload that is not a quantity.
   public var unit: UInt32?
-  /// An index of ``CodedChanges/payloads``; `nil` where number and unit say it all.
+  /// An index of ``CodedChanges/payloads``, or `nil` if number and unit hold the entire payload.
   public var payload: UInt32?
-  /// How it came. A ``Sample`` does not say it.
+  /// The road by which the sample arrived, which is not part of a ``Sample``.
   public var road: SampleRoad
-  /// An index of ``CodedChanges/statements``, for one of several records of a key. A ``Sample`` does not say it.
+  /// An index of ``CodedChanges/statements`` for one of several records of a key. It is not part of a ``Sample``.
   public var statement: UInt32?
 
-  /// A row; its indices mean something only beside their ``CodedChanges``.
+  /// Creates a row. Its indices are meaningful only together with their ``CodedChanges``.
   public init(
     uuid: UUID, start: Timestamp, end: Timestamp, created: Timestamp?, type: UInt32, kind: UInt32, source: UInt32,
     device: UInt32?, metadata: UInt32?, number: Double?, unit: UInt32?, payload: UInt32?,
@@ -54,15 +54,17 @@ public struct CodedSample: Hashable, Sendable {
   }
 }
 
-/// What a ``CodedSample`` says in columns of its own, as its kind tells.
+/// The columns that hold the payload of a ``CodedSample``, depending on its kind.
 package enum CodedForm: Hashable, Sendable {
-  /// ``CodedSample/number`` and ``CodedSample/unit`` say all of a quantity.
+  /// A quantity, in ``CodedSample/number`` and ``CodedSample/unit``.
   case quantity
-  /// ``CodedSample/number`` says all of a category that has no payload.
+  /// A category, in ``CodedSample/number`` unless it has a ``CodedSample/payload``.
   case category
-  /// ``CodedSample/payload`` says all.
+  /// Any other kind, in ``CodedSample/payload``.
   case other
 
+  /// Creates the form of a kind.
+  ///
   /// - Parameter kind: see ``Payload/kind``.
   package init(kind: String) {
     self =
@@ -78,24 +80,24 @@ package enum CodedForm: Hashable, Sendable {
 public struct CodedTombstone: Hashable, Sendable {
   /// An index of ``CodedChanges/types``.
   public var type: UInt32
-  /// Of the deleted sample.
+  /// The start of the deleted sample.
   public var start: Timestamp
-  /// Of the deleted sample.
+  /// The UUID of the deleted sample.
   public var uuid: UUID
-  /// See ``Tombstone/deleted``.
+  /// The time of the deletion; see ``Tombstone/deleted``.
   public var deleted: Timestamp
-  /// See ``Tombstone/end``.
+  /// The end of the deleted sample; see ``Tombstone/end``.
   public var end: Timestamp?
-  /// An index of ``CodedChanges/sources``, of which only the name counts; see ``Tombstone/source``.
+  /// An index of ``CodedChanges/sources``, of which only the name is used; see ``Tombstone/source``.
   public var source: UInt32?
-  /// See ``Tombstone/road``.
+  /// The road of the deleted sample; see ``Tombstone/road``.
   public var road: SampleRoad
-  /// See ``Tombstone/hint``.
+  /// The value hint of a deleted quantity; see ``Tombstone/hint``.
   public var hint: UInt8?
   /// An index of ``CodedChanges/statements``; see ``Tombstone/statement``.
   public var statement: UInt32?
 
-  /// A row; its indices mean something only beside their ``CodedChanges``.
+  /// Creates a row. Its indices are meaningful only together with their ``CodedChanges``.
   public init(
     type: UInt32, start: Timestamp, uuid: UUID, deleted: Timestamp, end: Timestamp? = nil, source: UInt32? = nil,
     road: SampleRoad = .unknown, hint: UInt8? = nil, statement: UInt32? = nil

@@ -1,7 +1,7 @@
-/// Distinct values in order of appearance, and the index of each. The last one is tried first: neighbours mostly share
-/// source and device, and hashing their texts costs more than comparing them.
+/// A list of distinct values in order of appearance, with a lookup of their indices. The most recent value is tried
+/// first, because neighbouring samples mostly share source and device and comparing is cheaper than hashing.
 public struct ExactIndex<Value: Hashable & ExactlyComparable> {
-  /// Compares by bytes: two Unicode spellings that `==` holds equal are two values.
+  /// A key that compares values byte for byte. Two Unicode spellings that are equal under `==` are different keys.
   @usableFromInline struct Key: Hashable {
     @usableFromInline let value: Value
 
@@ -12,16 +12,16 @@ public struct ExactIndex<Value: Hashable & ExactlyComparable> {
     @inlinable func hash(into hasher: inout Hasher) { value.hash(into: &hasher) }
   }
 
-  /// Each once, in the order in which ``index(of:)`` first saw it.
+  /// The distinct values in the order in which ``index(of:)`` first saw them.
   public var values: [Value] { list }
   @usableFromInline var list: [Value] = []
   @usableFromInline var last: (value: Value, index: UInt32)?
   @usableFromInline var indices: [Key: UInt32] = [:]
 
-  /// The first value gets index 0.
+  /// Creates an empty index. The first value gets index 0.
   public init() {}
 
-  /// The index of `value`, which becomes one of ``values`` if it is new.
+  /// Returns the index of `value`, which is appended to ``values`` if it is new.
   @inlinable public mutating func index(of value: Value) -> UInt32 {
     if let last, last.value.isExactly(value) { return last.index }
     let key = Key(value: value)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Equality byte for byte, as SQLite's. Swift's `==` takes two spellings of `é` (U+00E9, and `e` with U+0301) for one,
-/// and texts must come out of the store as they went in.
+/// A type with byte-for-byte equality, like SQLite's. Swift's `==` treats two spellings of `é` (U+00E9, and `e` with
+/// U+0301) as equal, but the store must return text exactly as it was written.
 public protocol ExactlyComparable {
-  /// Whether both are the same bytes. Implies `==`.
+  /// Returns whether both values have the same bytes, which implies `==`.
   func isExactly(_ other: Self) -> Bool
 }
 

@@ -1,18 +1,20 @@
 import Foundation
 
-/// Prints samples of ``CodedChanges`` as ``CanonicalJSON`` encodes them, byte for byte, in a small part of the time: every
-/// text of the dictionaries becomes JSON once, and a quantity or a category is these and a few numbers.
+/// A fast printer of the samples of ``CodedChanges``, with exactly the output of ``CanonicalJSON``. Each dictionary
+/// text is converted to JSON once; a quantity or a category needs only these texts and a few numbers.
 public struct SamplePrinter: Sendable {
   private let changes: CodedChanges
   private let forms: [CodedForm]
-  // Members of the object, each with the comma and what always stands beside it.
+  // Members of the JSON object, each with its name and a trailing comma.
   private let types: [[UInt8]]
   private let units: [[UInt8]]
   private let sources: [[UInt8]]
   private let devices: [[UInt8]]
   private let metadata: [[UInt8]]
 
-  /// Throws `DecodingError` if a text of the dictionaries is not what it should be.
+  /// Creates a printer.
+  ///
+  /// - Throws: `DecodingError` if a text in the dictionaries cannot be decoded.
   public init(_ changes: CodedChanges) throws {
     self.changes = changes
     forms = changes.kinds.map(CodedForm.init(kind:))
@@ -26,7 +28,9 @@ public struct SamplePrinter: Sendable {
     }
   }
 
-  /// Appends one of the samples. Throws `DecodingError` where its payload is not what its kind has.
+  /// Appends a sample.
+  ///
+  /// - Throws: `DecodingError` if its payload does not match its kind.
   public func append(_ row: CodedSample, to bytes: inout [UInt8]) throws {
     guard let payload = plainPayload(row) else {
       bytes.append(contentsOf: try CanonicalJSON.encode(try changes.sample(row)).utf8)
@@ -74,7 +78,7 @@ public struct SamplePrinter: Sendable {
     case category(Int64?)
   }
 
-  /// `nil` for one that says more than a number and a unit.
+  /// Returns the payload of a row if it consists only of a number and a unit, or `nil`.
   private func plainPayload(_ row: CodedSample) -> PlainPayload? {
     switch forms[Int(row.kind)] {
     case .quantity: return .quantity(row.number ?? .nan)
@@ -101,7 +105,7 @@ public struct SamplePrinter: Sendable {
     return bytes + value + [UInt8(ascii: ",")]
   }
 
-  /// Empty where there are none.
+  /// Returns metadata as JSON, or an empty array for empty metadata.
   private static func json(metadata text: String) throws -> [UInt8] {
     if MetadataText.isPlain(text) { return Array(text.utf8) }
     let metadata = try CanonicalJSON.decode(Metadata.self, text)

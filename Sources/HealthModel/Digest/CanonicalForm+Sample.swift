@@ -1,4 +1,4 @@
-// The members of each object in the order of their keys, as the Codable conformances write them.
+// The members of each object are in the order of their keys and match the Codable conformances.
 
 extension CanonicalForm {
   mutating func write(_ sample: Sample) {
@@ -16,7 +16,7 @@ extension CanonicalForm {
     }
   }
 
-  /// Nothing for a value that is not there.
+  /// Writes a member, or nothing for a missing value.
   mutating func member<Value>(_ key: String, _ value: Value?, _ write: (inout Self, Value) -> Void) {
     guard let value else { return }
     self.write(key)
@@ -31,7 +31,7 @@ extension CanonicalForm {
     member(key, number) { $0.write($1) }
   }
 
-  /// Nothing for metadata without entries.
+  /// Writes a metadata member, or nothing if the metadata are empty.
   mutating func member(_ key: String, _ metadata: Metadata, _ write: (inout Self, Metadata) -> Void) {
     member(key, metadata.isEmpty ? nil : metadata, write)
   }

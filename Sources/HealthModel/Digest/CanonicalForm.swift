@@ -1,4 +1,4 @@
-/// The one way to write a JSON value in bytes, for hashing. Each value begins with a tag:
+/// The unique binary form of a JSON value, for hashing. Each value begins with a tag:
 ///
 ///     n  null             t  true             f  false
 ///     i  a whole number from -2^63 to 2^63-1: 8 bytes, big-endian, two's complement
@@ -24,7 +24,7 @@ package struct CanonicalForm {
     append(UInt64(bitPattern: integer))
   }
 
-  /// What is not finite is text in the feed: `nan`, `inf`, `-inf`.
+  /// Writes a number. Non-finite numbers are written as text, as in the feed: `nan`, `inf`, `-inf`.
   mutating func write(_ number: Double) {
     guard number.isFinite else { return write(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf") }
     if let integer = Int64(exactly: number) { return write(integer) }
@@ -45,7 +45,7 @@ package struct CanonicalForm {
     bytes.append(UInt8(ascii: "e"))
   }
 
-  /// The members must be written in the order of their keys.
+  /// Writes an object. The members must be written in the order of their keys.
   mutating func object(_ members: (inout Self) -> Void) {
     bytes.append(UInt8(ascii: "o"))
     members(&self)

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// Hashes everything that a sample says: the first 16 bytes, as a big-endian number, of
+/// A hasher of the complete content of samples. The hash is the first 16 bytes, as a big-endian number, of
 ///
 ///     SHA-256("hpeer-digest/1 content ", form)
 ///
@@ -9,10 +9,10 @@ public struct ContentHasher: Sendable {
   private static let prefix = Array("hpeer-digest/1 content ".utf8)
   private var form = CanonicalForm()
 
-  /// Keeps its buffer from sample to sample: one hasher for many is faster than one each.
+  /// Creates a hasher. Reuse it for many samples, because it keeps its buffer.
   public init() {}
 
-  /// Equal for samples that are equal in JSON, whatever machine or version asks.
+  /// Returns the hash of a sample, which is equal for samples with equal JSON, on every machine and in every version.
   public mutating func hash(_ sample: Sample) -> UInt128 {
     form.removeAll()
     form.write(sample)

@@ -1,28 +1,29 @@
 import Cryptography
 import Foundation
 
-/// Hashes the identities of one type's samples and tombstones: the first 16 bytes, as a big-endian number, of
+/// A hasher of the identities of samples and tombstones of one type. The hash is the first 16 bytes, as a big-endian
+/// number, of
 ///
 ///     SHA-256(0x53, key, start, end, UUID)    a sample, 49 bytes
 ///     SHA-256(0x54, key, start, UUID)         a tombstone, 41 bytes
 ///
 /// where `key` is the first 16 bytes of SHA-256("hpeer-digest/1 type ", identifier), instants are microseconds since
-/// 1970 as big-endian 64-bit integers, and the UUID is its 16 bytes. Each is one block of SHA-256, whatever the type is
-/// called.
+/// 1970 as big-endian 64-bit integers, and the UUID is its 16 bytes. Each input fits a single SHA-256 block,
+/// regardless of the length of the type's identifier.
 public struct IdentityHasher: Sendable {
   private static let sampleTag: UInt8 = 0x53
   private static let tombstoneTag: UInt8 = 0x54
-  /// Tag, key, two instants and a UUID; a tombstone leaves the last instant out.
+  /// The message to be hashed: tag, key, two instants and a UUID. A tombstone has no second instant.
   private var message = [UInt8](repeating: 0, count: 1 + 16 + 8 + 8 + 16)
 
-  /// A hasher for samples and tombstones of one type, whose name is hashed here, once.
+  /// Creates a hasher for samples and tombstones of one type, whose identifier is hashed once.
   public init(_ type: SampleType) {
     var hasher = SHA256()
     for bytes in [Array("hpeer-digest/1 type ".utf8), Array(type.rawValue.utf8)] { hasher.update(data: bytes) }
     message.replaceSubrange(1..<17, with: Array(hasher.finalize()).prefix(16))
   }
 
-  /// The hash of a sample by its columns, as a store reads them.
+  /// Returns the hash of a sample from its database columns.
   ///
   /// - Parameters:
   ///   - start: microseconds since 1970; so is `end`.
@@ -35,7 +36,7 @@ public struct IdentityHasher: Sendable {
     }
   }
 
-  /// The hash of a tombstone by its columns, as a store reads them.
+  /// Returns the hash of a tombstone from its database columns.
   ///
   /// - Parameters:
   ///   - start: microseconds since 1970.
@@ -57,21 +58,23 @@ public struct IdentityHasher: Sendable {
 }
 
 extension IdentityHasher {
-  /// - Precondition: the sample has the type that the hasher was made for, which is not looked at again.
+  /// Returns the hash of a sample.
+  ///
+  /// - Precondition: the sample has the type with which the hasher was created. This is not checked.
   public mutating func sample(_ sample: Sample) -> UInt128 {
     withUnsafeBytes(of: sample.uuid.uuid) {
       self.sample(start: sample.start.microseconds, end: sample.end.microseconds, uuid: $0)
     }
   }
 
-  /// The hash of the tombstone of this sample; when it was deleted is not part of it.
+  /// Returns the hash of the tombstone of a sample. The time of deletion is not part of it.
   public mutating func tombstone(_ reference: SampleReference) -> UInt128 {
     withUnsafeBytes(of: reference.uuid.uuid) { tombstone(start: reference.start.microseconds, uuid: $0) }
   }
 }
 
 extension UInt128 {
-  /// The first 16 bytes of a hash as a big-endian number.
+  /// Creates a number from the first 16 bytes of a hash, in big-endian order.
   init(prefixOf digest: SHA256.Digest) {
     self = digest.withUnsafeBytes { bytes in
       let high = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))

@@ -1,25 +1,28 @@
-/// What a record holds, in numbers that are equal where the records are: for each type and month in which a sample
-/// starts, a digest of the samples and one of the tombstones. `docs/protocol/digest.md` specifies it.
+/// A digest of a record, for comparing the records of two machines. For each type and month of start it has a digest
+/// of the samples and a digest of the tombstones. Specified in `docs/protocol/digest.md`.
 public struct RecordDigest: Hashable, Sendable {
-  /// In the order of the identifiers' UTF-8; none without months.
+  /// The digests of the types in the order of their identifiers' UTF-8, without types that have no months.
   public var types: [TypeDigest]
 
-  /// - Parameter types: sorted by ``SampleType/utf8Order(_:_:)``, each once. Not checked.
+  /// Creates a digest.
+  ///
+  /// - Parameter types: sorted by ``SampleType/utf8Order(_:_:)``, without duplicates. Not checked.
   public init(types: [TypeDigest] = []) {
     self.types = types
   }
 
-  /// Samples of all types.
+  /// The digest of the samples of all types.
   public var samples: SetDigest { types.reduce(into: .empty) { $0 += $1.samples } }
-  /// Tombstones of all types.
+  /// The digest of the tombstones of all types.
   public var tombstones: SetDigest { types.reduce(into: .empty) { $0 += $1.tombstones } }
 }
 
 extension RecordDigest {
-  /// All months in which some type has samples or tombstones.
+  /// The months in which any type has samples or tombstones.
   public var months: Set<CalendarMonth> { Set(types.flatMap(\.months).map(\.month)) }
 
-  /// The months in ascending ranges that hold at most `limit` samples each; a month with more is a range of its own.
+  /// Returns the months in ascending ranges with at most `limit` samples each. A month with more samples is a range
+  /// of its own.
   public func parts(ofAtMost limit: Int) -> [ClosedRange<CalendarMonth>] {
     var counts: [CalendarMonth: Int] = [:]
     for type in types {
@@ -39,9 +42,9 @@ extension RecordDigest {
     return parts
   }
 
-  /// Joins digests of one record, no two of which have a month in common.
+  /// Combines digests of the same record that have no months in common.
   public init(joining parts: [RecordDigest]) {
-    // By bytes: two spellings of a text are two types.
+    // Group by bytes, because two spellings of an identifier are two types.
     let byType = Dictionary(grouping: parts.flatMap(\.types)) { Array($0.type.rawValue.utf8) }
     types = byType.values.map { types in
       TypeDigest(type: types[0].type, months: types.flatMap(\.months).sorted { $0.month < $1.month })
@@ -49,24 +52,26 @@ extension RecordDigest {
   }
 }
 
-/// One type of a ``RecordDigest``.
+/// The part of a ``RecordDigest`` for a type.
 public struct TypeDigest: Hashable, Sendable {
-  /// The type that all samples and tombstones here have.
+  /// The type of the samples and tombstones.
   public var type: SampleType
-  /// In the order of time; none without samples and tombstones.
+  /// The digests of the months in ascending order, without months that have no samples and tombstones.
   public var months: [MonthDigest]
 
-  /// - Parameter months: ascending, each once. Not checked.
+  /// Creates the digest of a type.
+  ///
+  /// - Parameter months: ascending, without duplicates. Not checked.
   public init(type: SampleType, months: [MonthDigest]) {
     self.type = type
     self.months = months
   }
 
-  /// The samples of all months.
+  /// The digest of the samples of all months.
   public var samples: SetDigest { months.reduce(into: .empty) { $0 += $1.samples } }
-  /// The tombstones of all months.
+  /// The digest of the tombstones of all months.
   public var tombstones: SetDigest { months.reduce(into: .empty) { $0 += $1.tombstones } }
-  /// `nil` unless all months have it.
+  /// The sum of the content hashes of all months, or `nil` if any month lacks it.
   public var contents: UInt128? {
     months.reduce(UInt128?.some(0)) { sum, month in
       guard let sum, let contents = month.contents else { return nil }
@@ -75,18 +80,20 @@ public struct TypeDigest: Hashable, Sendable {
   }
 }
 
-/// One type and month of a ``RecordDigest``.
+/// The part of a ``RecordDigest`` for a type and a month.
 public struct MonthDigest: Hashable, Sendable {
   /// The month in which the samples start.
   public var month: CalendarMonth
-  /// Over type, start, end and UUID of each sample.
+  /// The digest over type, start, end and UUID of each sample.
   public var samples: SetDigest
-  /// Over type, start and UUID of each tombstone.
+  /// The digest over type, start and UUID of each tombstone.
   public var tombstones: SetDigest
-  /// The sum over everything that the samples say; `nil` where nobody asked.
+  /// The sum of the content hashes of the samples, or `nil` if it was not computed.
   public var contents: UInt128?
 
-  /// - Parameter contents: sum, modulo 2^128, of what ``ContentHasher`` makes of each sample.
+  /// Creates the digest of a month.
+  ///
+  /// - Parameter contents: the sum, modulo 2^128, of the ``ContentHasher`` hashes of the samples.
   public init(month: CalendarMonth, samples: SetDigest, tombstones: SetDigest, contents: UInt128? = nil) {
     self.month = month
     self.samples = samples
@@ -96,7 +103,8 @@ public struct MonthDigest: Hashable, Sendable {
 }
 
 extension SampleType {
-  /// The order of UTF-8, which is the same on every machine and in SQLite.
+  /// Returns whether the first identifier precedes the second in UTF-8 order, which is the same on every machine and
+  /// in SQLite.
   public static func utf8Order(_ lhs: SampleType, _ rhs: SampleType) -> Bool {
     lhs.rawValue.utf8.lexicographicallyPrecedes(rhs.rawValue.utf8)
   }

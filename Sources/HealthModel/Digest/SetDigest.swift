@@ -1,6 +1,7 @@
-/// A count and an order-independent digest of the members of a set: the sum, modulo 2^128, of a hash of each.
+/// A count and an order-independent digest of the members of a set: the sum of their hashes, modulo 2^128.
 ///
-/// Tells sets apart that differ by accident; it is no defence against somebody who chooses the members.
+/// The digest detects accidental differences between sets. It offers no protection against an attacker who chooses
+/// the members.
 ///
 /// ```swift
 /// func digest(of samples: [Sample], type: SampleType) -> SetDigest {
@@ -9,36 +10,36 @@
 /// }
 /// ```
 public struct SetDigest: Hashable, Sendable {
-  /// How many members there are; never negative in a digest of a set.
+  /// The number of members, which is never negative in the digest of a set.
   public var count: Int
   /// The sum of the members' hashes, modulo 2^128.
   public var sum: UInt128
 
-  /// Without arguments, the digest of the empty set.
+  /// Creates a digest, which without arguments is that of the empty set.
   public init(count: Int = 0, sum: UInt128 = 0) {
     self.count = count
     self.sum = sum
   }
 
-  /// The digest of no members.
+  /// The digest of the empty set.
   public static let empty = SetDigest()
 
   /// Whether both count and sum are 0.
   public var isEmpty: Bool { self == .empty }
 
-  /// Adds a member by its hash. One that is in the set already must not be added again: a digest cannot know.
+  /// Adds a member by its hash. The member must not be in the set already; this cannot be checked.
   public mutating func insert(_ hash: UInt128) {
     count += 1
     sum &+= hash
   }
 
-  /// Takes a member out by its hash. It must have been inserted: a digest cannot know.
+  /// Removes a member by its hash. The member must have been inserted; this cannot be checked.
   public mutating func remove(_ hash: UInt128) {
     count -= 1
     sum &-= hash
   }
 
-  /// The digest of the union of two sets that have no member in common.
+  /// Adds the digest of a set that has no member in common.
   public static func += (lhs: inout Self, rhs: Self) {
     lhs.count += rhs.count
     lhs.sum &+= rhs.sum
@@ -52,7 +53,8 @@ extension SetDigest {
     return String(repeating: "0", count: 32 - digits.utf8.count) + digits
   }
 
-  /// `nil` for anything but a count from 0 and 32 lower-case hexadecimal digits.
+  /// Creates a digest, or returns `nil` unless the count is at least 0 and `hex` has 32 lower-case hexadecimal
+  /// digits.
   public init?(count: Int, hex: String) {
     let isHex = hex.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     guard count >= 0, hex.utf8.count == 32, isHex, let sum = UInt128(hex, radix: 16) else { return nil }

@@ -1,10 +1,10 @@
-/// What of a sample a reader may know who may see what passes a filter only: a correlation names members that the reader
-/// may not see, a workout sums them up.
+/// A redaction of samples for a reader who may see only what passes a filter. For example, a correlation names
+/// members and a workout summarizes samples that the reader may not see.
 ///
-/// A source says all that its samples say, of whatever: a limit to sources leaves nothing out.
+/// A limit to sources removes nothing from a sample: everything in it is attributed to its own source.
 ///
-/// Every wire asks this one. What was cut is marked as partial, so that a copy which was not takes its place
-/// (``Payload/isBetterCopy(than:)``).
+/// All protocols and exports use this type. A redacted sample is marked as partial, so that an unredacted copy
+/// replaces it (``Payload/isBetterCopy(than:)``).
 ///
 /// ```swift
 /// func shown(_ workout: Sample) -> Sample {
@@ -13,29 +13,31 @@
 /// }
 /// ```
 public struct SampleCut: Hashable, Sendable {
-  /// What the reader may see.
+  /// The filter that the reader is limited to.
   public let scope: SampleFilter
 
-  /// - Parameter scope: what the reader may see; ``SampleFilter/everything`` cuts nothing.
+  /// Creates a redaction.
+  ///
+  /// - Parameter scope: the filter that the reader is limited to; ``SampleFilter/everything`` removes nothing.
   public init(_ scope: SampleFilter) {
     self.scope = scope
   }
 
-  /// The kinds of ``ScopedPayload``, which say something of other samples.
+  /// The kinds of ``ScopedPayload``, which contain information about other samples.
   public static let kinds = Set(Payload.contentTypes.filter { $0 is any ScopedPayload.Type }.map { $0.kind })
 
-  /// Whether the scope has all types and all of time, so that nothing is ever left out.
+  /// Whether the scope has no limit by type or time, so that nothing is ever removed.
   public var isWhole: Bool { scope.types == nil && scope.range == nil }
 
-  /// The sample without what it says of samples that the reader may not see. Whether the reader may see the sample itself
-  /// is not asked here.
+  /// Returns the sample without its information about samples that the reader may not see. Whether the reader may see
+  /// the sample itself is not checked here.
   public func applied(to sample: Sample) -> Sample {
     var cut = sample
     apply(to: &cut.payload, &cut.metadata)
     return cut
   }
 
-  /// Does the same to what a sample says, and to its metadata.
+  /// Applies the same redaction to the payload and metadata of a sample.
   public func apply(to payload: inout Payload, _ metadata: inout Metadata) {
     if isWhole { return }
     switch payload {
@@ -53,12 +55,12 @@ public struct SampleCut: Hashable, Sendable {
     return rest.payload
   }
 
-  /// What does not say when it started did so with its sample.
+  /// Returns whether information about `type` may be shown. Without a start it belongs to the sample's own time.
   func shows(_ type: SampleType, _ start: Timestamp?) -> Bool {
     scope.passes(type) && start.map(scope.passes(start:)) ?? true
   }
 
-  /// What an import kept of unknown elements and attributes, for want of a better place, may say anything of anything.
+  /// Removes metadata in which an import kept unknown elements and attributes, because they may describe any sample.
   func hide(_ metadata: inout Metadata) {
     metadata = metadata.filter { entry in !Self.keptPrefixes.contains { entry.key.begins(with: $0) } }
   }
@@ -66,27 +68,27 @@ public struct SampleCut: Hashable, Sendable {
   private static let keptPrefixes = ["hpeer.element.", "hpeer.attribute."]
 }
 
-/// A kind that says something of other samples, which not every reader may see.
+/// A payload with information about other samples, which not every reader may see.
 package protocol ScopedPayload: SamplePayload {
-  /// Whether something was left out of it for a reader who may not see it.
+  /// Whether information was removed for a reader who may not see it.
   var isPartial: Bool { get set }
 
-  /// How much it says of other samples.
+  /// The number of statements about other samples.
   var statements: Int { get }
 
-  /// Leaves out what it says of samples that `cut` hides; ``isPartial`` is set by who calls it.
+  /// Removes information about samples that `cut` hides. The caller sets ``isPartial``.
   mutating func hide(from cut: SampleCut)
 }
 
 extension Payload {
-  /// Whether something was left out of it for a reader who may not see it.
+  /// Whether information was removed for a reader who may not see it.
   public var isPartial: Bool {
     (content as? any ScopedPayload)?.isPartial ?? false
   }
 
-  /// Whether a copy of a sample that says this takes the place of one that says `other`: a whole one that of a partial
-  /// one; of two partial ones the one that says more, and of two that say as much, the one whose text comes first, so that
-  /// all machines keep the same.
+  /// Returns whether a copy with this payload replaces a copy with `other`. A complete payload replaces a partial
+  /// one. Of two partial payloads the one with more statements wins, then the one whose text comes first, so that all
+  /// machines keep the same copy.
   public func isBetterCopy(than other: Payload) throws -> Bool {
     guard kind == other.kind, let theirs = other.content as? any ScopedPayload, theirs.isPartial else { return false }
     guard let mine = content as? any ScopedPayload, mine.isPartial else { return true }

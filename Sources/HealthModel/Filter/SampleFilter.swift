@@ -1,5 +1,5 @@
-/// Which samples of a record are meant, by type, time and source: the one selection of the change feed, of what a paired machine
-/// may read, of digests, exports and query strings.
+/// A selection of samples by type, time and source. The change feed, access rights of paired machines, digests,
+/// exports and query strings all use it.
 ///
 /// ```swift
 /// let asked = SampleFilter(types: [.workout, .workoutRoute], earliest: Timestamp(iso8601: "2024-01-01"))
@@ -9,39 +9,40 @@
 /// print(both.passes(start: Timestamp(seconds: 0)))          // false: before 2024
 /// ```
 ///
-/// A sample and its tombstone agree in type, start and source, so that a filter lets both through or neither: who reads
-/// under it learns of every deletion of what they have, and of no other. A tombstone that names no source passes only a
-/// filter without sources. What a sample that passes says of samples that do not is for ``SampleCut`` to leave out.
+/// A sample and its tombstone agree in type, start and source, so a filter passes both or neither: a filtered reader
+/// learns of every deletion of samples they have, and of no others. A tombstone that names no source passes only a
+/// filter without sources. ``SampleCut`` removes what a passing sample reveals about samples that do not pass.
 ///
-/// Time is compared in whole seconds: of a sample, the second in which it starts counts. An export prints nothing finer, so
-/// that the copies of one thing that came by several roads pass together or not at all.
+/// Time is compared in whole seconds, by the second in which a sample starts. An export prints nothing finer, so all
+/// copies of a sample that arrived by different roads pass together or not at all.
 public struct SampleFilter: Hashable, Sendable {
-  /// `nil` for all, now and later; empty for none.
+  /// The types that pass: `nil` for all, including future ones, or empty for none.
   public var types: Set<SampleType>?
-  /// Nothing whose second of start begins before this; `nil` for no bound.
+  /// The earliest start that passes, compared by the second; `nil` for no bound.
   public var earliest: Timestamp?
-  /// Nothing whose second of start begins at this instant or later; `nil` for no bound.
+  /// The exclusive upper bound of the start, compared by the second; `nil` for no bound.
   public var end: Timestamp?
-  /// The names of sources (``Source/name``), whatever their versions; `nil` for all, empty for none.
+  /// The names of the sources that pass (``Source/name``), regardless of version; `nil` for all, or empty for none.
   public var sources: Set<String>?
 
-  /// Without arguments, everything. An `end` at or before `earliest` makes a filter that nothing passes.
+  /// Creates a filter, which without arguments passes everything. An `end` at or before `earliest` makes a filter
+  /// that passes nothing.
   public init(
     types: Set<SampleType>? = nil, earliest: Timestamp? = nil, end: Timestamp? = nil, sources: Set<String>? = nil
   ) {
     (self.types, self.earliest, self.end, self.sources) = (types, earliest, end, sources)
   }
 
-  /// No limit by type, date or source: unknown types and samples that are added later pass, too.
+  /// A filter that passes everything, including unknown types and samples that are added later.
   public static let everything = SampleFilter()
 
   /// The redaction of samples for a reader who is limited to this filter.
   public var cut: SampleCut { SampleCut(self) }
 
-  /// Whether samples of this type are meant, whenever they start.
+  /// Returns whether samples of this type pass, regardless of their start.
   public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }
 
-  /// Whether what starts then is within the time that is meant.
+  /// Returns whether samples with this start pass, regardless of their type.
   public func passes(start: Timestamp) -> Bool {
     let bounds = bounds
     if let earliest = bounds.earliest, start < earliest { return false }
@@ -49,16 +50,17 @@ public struct SampleFilter: Hashable, Sendable {
     return true
   }
 
-  /// Whether samples of the source with this name are meant, whenever they start; `nil` for a source that is not known.
+  /// Returns whether samples of the source with this name pass, regardless of their start. `nil` is an unknown
+  /// source.
   public func passes(source: String?) -> Bool { sources.map { names in source.map(names.contains) ?? false } ?? true }
 
-  /// Whether the sample is meant.
+  /// Returns whether the sample passes.
   public func passes(_ sample: Sample) -> Bool { passes(sample.reference) && passes(source: sample.source.name) }
 
-  /// Whether the sample with this type and start may be meant, as far as its type and start tell.
+  /// Returns whether a sample with this type and start passes, regardless of its source.
   public func passes(_ sample: SampleReference) -> Bool { passes(sample.type) && passes(start: sample.start) }
 
-  /// Whether everything that passes `other`, now and later, passes this one too.
+  /// Returns whether everything that passes `other`, now and later, also passes this filter.
   public func contains(_ other: SampleFilter) -> Bool {
     guard !other.isEmpty, let theirs = other.instants else { return true }
     guard let mine = instants, mine.contains(theirs.lowerBound), mine.contains(theirs.upperBound) else { return false }
@@ -70,7 +72,7 @@ public struct SampleFilter: Hashable, Sendable {
   /// Whether nothing passes.
   public var isEmpty: Bool { types?.isEmpty == true || sources?.isEmpty == true || instants == nil }
 
-  /// The filter that passes what both pass.
+  /// Returns the filter that passes samples that pass both filters.
   public func intersection(_ other: SampleFilter) -> SampleFilter {
     func both<Value>(_ mine: Set<Value>?, _ theirs: Set<Value>?) -> Set<Value>? {
       switch (mine, theirs) {
@@ -83,16 +85,16 @@ public struct SampleFilter: Hashable, Sendable {
       end: [end, other.end].compactMap(\.self).min(), sources: both(sources, other.sources))
   }
 
-  /// The sources in order, for the audit log; `nil` for all.
+  /// The sorted sources as text for the audit log, or `nil` for all.
   package var sourceList: String? { sources?.sorted().joined(separator: ", ") }
 
-  /// The bounds as instants that samples are compared with.
+  /// The bounds rounded up to whole seconds, to compare with the start of samples.
   package var bounds: (earliest: Timestamp?, end: Timestamp?) {
     (earliest?.roundedUpToSecond, end?.roundedUpToSecond)
   }
 
-  /// The time that is meant, as the store's queries have it; `nil` for all of it, because a range cannot hold the last
-  /// instant of all.
+  /// The range of starts for the store's queries, or `nil` for all time, because a range cannot include the last
+  /// instant.
   public var range: Range<Timestamp>? {
     let (earliest, end) = bounds
     if earliest == nil, end == nil { return nil }
@@ -100,7 +102,7 @@ public struct SampleFilter: Hashable, Sendable {
     return first..<max(first, end ?? Timestamp(microseconds: .max))
   }
 
-  /// The first and the last instant that pass; `nil` where none does.
+  /// The first and last instant that pass, or `nil` if none does.
   public var instants: ClosedRange<Timestamp>? {
     let (earliest, end) = bounds
     let first = earliest ?? Timestamp(microseconds: .min)
@@ -109,7 +111,8 @@ public struct SampleFilter: Hashable, Sendable {
   }
 }
 
-/// As the digest's answer and the control socket have it: `{"earliest":"2024-01-01T00:00:00Z","types":["HKQuantityTypeIdentifierHeartRate"]}`.
+/// Encoded as in digest responses and on the control socket:
+/// `{"earliest":"2024-01-01T00:00:00Z","types":["HKQuantityTypeIdentifierHeartRate"]}`.
 extension SampleFilter: Codable {
   private enum CodingKeys: String, CodingKey { case types, earliest, end, sources }
 

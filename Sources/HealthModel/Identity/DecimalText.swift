@@ -1,9 +1,9 @@
 import Foundation
 
-/// Decimal text that is the same on every machine, whatever its language.
+/// Locale-independent decimal formatting.
 enum DecimalText {
-  /// `value` in scientific notation with `digits` significant digits: `1.2346E+03`. The shortest text of the value is
-  /// rounded, and a half to the even digit, as ICU does; printf(3) rounds the exact value.
+  /// Returns `value` in scientific notation with `digits` significant digits: `1.2346E+03`. Rounds the shortest
+  /// decimal text of the value, half to even, as ICU does; printf(3) rounds the exact value instead.
   static func rounded(_ value: Double, digits: Int) -> String {
     guard value.isFinite else { return formatted(value, digits: digits) }
     var (significant, exponent) = shortest(value)
@@ -21,13 +21,13 @@ enum DecimalText {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The same by ICU, which takes a hundred times as long.
+  /// Returns the same text, formatted by ICU. About a hundred times slower.
   static func formatted(_ value: Double, digits: Int) -> String {
     String(format: "%.\(digits - 1)e", locale: Locale(identifier: "en_US_POSIX"), value)
   }
 
-  /// The fewest digits that tell a value from all others, the first of them not 0, and the power of ten of that one; of 0 one
-  /// digit.
+  /// Returns the shortest decimal digits that identify a value, without leading zeros, and the power of ten of the
+  /// first digit. Returns the single digit 0 for zero.
   private static func shortest(_ value: Double) -> (digits: [UInt8], exponent: Int) {
     // 0.00012, 1234.5, 1.2e-07
     let parts = value.magnitude.description.utf8.split(separator: UInt8(ascii: "e"))
@@ -46,7 +46,9 @@ enum DecimalText {
     return digits.isEmpty ? ([0], 0) : (digits, exponent - 1)
   }
 
-  /// - Returns: whether there is one digit more before the point: 9.99 has become 10.0.
+  /// Rounds the digits to `count` places.
+  ///
+  /// - Returns: whether rounding added a digit before the point: 9.99 became 10.0.
   private static func round(_ digits: inout [UInt8], to count: Int) -> Bool {
     let rest = digits[count...]
     digits.removeLast(rest.count)

@@ -1,31 +1,31 @@
 import Cryptography
 import Foundation
 
-/// The statement, such as an export, that one of several records of a key belongs to.
+/// The statement (such as an export) that a record belongs to, for records that share a key.
 ///
-/// A store holds only the records of the newest statement of a key. Those of older statements are removed without tombstones.
-/// Therefore each record carries the ``stamp`` of its statement, and a tombstone names ``content`` instead of an identity, which
-/// another record of the key may have by now.
+/// A store keeps only the records of the newest statement of a key. Records of older statements are removed without
+/// tombstones. Therefore each record carries the ``stamp`` of its statement, and a tombstone names ``content``
+/// instead of an identity, which another record of the key may have by now.
 public struct KeyStatement: Hashable, Sendable {
   /// The identity of the first record of the key.
   public var key: UUID
-  /// The time of the statement and the values of the key's records.
+  /// The stamp of the statement, made of its time and its values.
   public var stamp: Stamp
-  /// A UUID of the record's value and its rank among the equal values of the statement.
+  /// A UUID derived from the record's value and its rank among equal values of the statement.
   public var content: UUID
 
-  /// The order of the statements of one key.
+  /// The time and values of a statement, by which the statements of a key are ordered.
   public struct Stamp: Hashable, Sendable, Comparable {
     /// The date of the export.
     public var said: Timestamp
-    /// The number of records in the upper 16 bits, and a hash of their values below. Statements of one time with equal values are
-    /// the same statement.
+    /// The number of records in the upper 16 bits and a hash of their values in the lower 48. Statements with the
+    /// same time and equal values are the same statement.
     public var values: UInt64
 
-    /// The number of records; 65,535 also stands for more.
+    /// The number of records. 65,535 also stands for larger numbers.
     package var count: Int { Int(values >> 48) }
 
-    /// Creates a stamp of a time and of ``values``.
+    /// Creates a stamp from a time and packed ``values``.
     public init(said: Timestamp, values: UInt64) {
       (self.said, self.values) = (said, values)
     }
@@ -35,12 +35,12 @@ public struct KeyStatement: Hashable, Sendable {
     }
   }
 
-  /// Creates the statement of one record; ``all(of:key:said:)`` creates those of a whole key.
+  /// Creates the statement of a single record. Use ``all(of:key:said:)`` for all records of a key.
   public init(key: UUID, stamp: Stamp, content: UUID) {
     (self.key, self.stamp, self.content) = (key, stamp, content)
   }
 
-  /// Creates the statement of each record of a key.
+  /// Returns the statement of each record of a key, in the order of `samples`.
   ///
   /// - Parameter samples: all records of the key.
   public static func all(of samples: [Sample], key: UUID, said: Timestamp) -> [KeyStatement] {
@@ -56,7 +56,7 @@ public struct KeyStatement: Hashable, Sendable {
     }
   }
 
-  /// Creates the ``content`` of a record.
+  /// Returns the ``content`` of a record.
   ///
   /// - Parameter value: ``Sample/canonicalValue``.
   public static func content(_ value: String, rank: Int, of key: UUID) -> UUID {
@@ -68,7 +68,8 @@ extension KeyStatement {
   /// The length of ``bytes``.
   public static let byteCount = 48
 
-  /// Key and content as UUIDs are written, between them the time in microseconds since 1970 and the values, both big-endian.
+  /// The binary form: the key's UUID, the time in microseconds since 1970, the packed values (both big-endian), and
+  /// the content's UUID.
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.byteCount)
@@ -79,7 +80,7 @@ extension KeyStatement {
     return bytes
   }
 
-  /// `nil` for what ``bytes`` never are.
+  /// Creates a statement from its binary form, or returns `nil` if the length is wrong.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
     self = Array(bytes).withUnsafeBytes { raw in
@@ -93,7 +94,7 @@ extension KeyStatement {
   }
 }
 
-/// In JSON ``bytes`` in hexadecimal.
+/// Encoded in JSON as ``bytes`` in hexadecimal.
 extension KeyStatement: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

@@ -1,6 +1,6 @@
 extension Sample {
-  /// Whether `other`, which has the same identity, says the same as this sample: equal values within the precision of
-  /// an export, whatever unit they are printed in. Metadata and device are not compared.
+  /// Returns whether `other`, a sample with the same identity, has an equal value within the precision of an export,
+  /// in whatever unit. Metadata and device are not compared.
   public func isEquivalent(to other: Sample) -> Bool {
     switch (payload, other.payload) {
     case (.quantity(let mine), .quantity(let theirs)): mine.isEquivalent(to: theirs)
@@ -8,9 +8,9 @@ extension Sample {
     }
   }
 
-  /// The text that ranks records with equal keys: the value in the canonical unit, rounded to five significant digits.
+  /// The text by which records with equal keys are ranked: the value in the canonical unit, rounded to five digits.
   ///
-  /// The rank must be the same for any display unit, so fewer digits are compared than Apple prints.
+  /// The rank must not depend on the display unit, so fewer digits are compared than Apple prints.
   public var canonicalValue: String {
     switch payload {
     case .quantity(let quantity):

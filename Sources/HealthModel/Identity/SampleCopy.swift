@@ -1,10 +1,9 @@
-/// One of several copies of a sample: they have one UUID and may say different things of it, because each road tells of a
-/// sample what it can (``SampleRoad``).
+/// A copy of a sample, as received by a particular road (``SampleRoad``). Copies of a sample share its UUID but may
+/// differ in detail.
 ///
-/// Copies have a total order, so that every machine that has met the same copies keeps the same, in whatever order they came:
-/// a whole one before one of which something was left out (``SampleCut``), then by road, then the one that says more, then
-/// by its text. When a sample started is told apart from that: the finest time that any copy tells is kept. Of a reading the newest
-/// is kept, whatever its road.
+/// Copies are totally ordered, so that every machine keeps the same copy regardless of arrival order: complete before
+/// redacted (``SampleCut``), then by road, then by the number of values, then by text. The start and end are chosen
+/// separately: the most precise times of any copy are kept. For readings the newest copy is kept, whatever its road.
 package struct SampleCopy: Hashable, Sendable {
   package var sample: Sample
   package var road: SampleRoad
@@ -13,9 +12,9 @@ package struct SampleCopy: Hashable, Sendable {
     (self.sample, self.road) = (sample, road)
   }
 
-  /// What is to be kept of this copy and another one.
+  /// Returns the copy to keep out of this copy and another.
   ///
-  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON.
   package func merged(with other: SampleCopy) throws -> SampleCopy {
     if sample.uuid.isOfReading { return try isNewer(than: other) ? self : other }
     var kept = try isBetter(than: other) ? self : other
@@ -36,8 +35,8 @@ package struct SampleCopy: Hashable, Sendable {
     return mine.text.utf8.lexicographicallyPrecedes(theirs.text.utf8)
   }
 
-  /// Whether it is a newer reading than another with its identity. Of two as new, the one that says more values is, then the one
-  /// with the larger number, because what a day adds up to grows.
+  /// Returns whether this is a newer reading than another with the same identity. If both are equally new, the
+  /// reading with more values wins, then the larger number, because a day's total grows.
   package func isNewer(than other: SampleCopy) throws -> Bool {
     if sample.created != other.sample.created {
       guard let mine = sample.created else { return false }
@@ -54,7 +53,7 @@ package struct SampleCopy: Hashable, Sendable {
     return sample.end == other.sample.end ? road.rank < other.road.rank : sample.end > other.sample.end
   }
 
-  /// What it says, but for its time, and how many values that is.
+  /// The sample's JSON without its start and end, and the number of values in it.
   private var said: (text: String, count: Int) {
     get throws {
       var timeless = sample
@@ -64,7 +63,8 @@ package struct SampleCopy: Hashable, Sendable {
     }
   }
 
-  /// Whether its time is told more exactly than that of another; of two as exact, the earlier one is taken.
+  /// Returns whether this copy's times are more precise than those of another. If both are equally precise, the
+  /// earlier time wins.
   private func isFiner(than other: SampleCopy) -> Bool {
     let (mine, theirs) = (sample, other.sample)
     if mine.start != theirs.start { return mine.start.isFiner(than: theirs.start) }
@@ -73,7 +73,7 @@ package struct SampleCopy: Hashable, Sendable {
 }
 
 extension Timestamp {
-  /// Whether it is told to more digits than another instant, or to as many and is earlier.
+  /// Returns whether this instant has a finer fraction of a second than another, or is earlier at the same precision.
   package func isFiner(than other: Timestamp) -> Bool {
     fineness == other.fineness ? self < other : fineness > other.fineness
   }

@@ -1,12 +1,12 @@
 import Cryptography
 import Foundation
 
-/// Deterministic UUIDs for records whose source gives none, such as those of Apple's export.
+/// Deterministic UUIDs for records whose source provides none, such as those of Apple's export.
 ///
-/// A version 5 UUID (RFC 9562 section 5.5) over `v1␟kind␟type␟source␟start␟end␟created␟ordinal`: UTF-8, ␟ is U+001F, instants
-/// in whole UTC seconds, an absent one empty. Value, unit, offset, device, source version and metadata are left out,
-/// because Apple prints them differently from one export to the next. Frozen: a change makes every record of every
-/// store a new one.
+/// A version 5 UUID (RFC 9562 section 5.5) over `v1␟kind␟type␟source␟start␟end␟created␟ordinal`: UTF-8, ␟ is U+001F,
+/// instants in whole UTC seconds, a missing instant is empty. Value, unit, offset, device, source version and
+/// metadata are left out because Apple prints them differently from one export to the next. This format is frozen: a
+/// change would give every record in every store a new identity.
 public enum SampleIdentity {
   /// The namespace of version 1: the version 5 UUID of `hpeer:sample:v1` in the URL namespace.
   public static let namespace = UUID(
@@ -14,7 +14,9 @@ public enum SampleIdentity {
       0x93, 0xFF, 0xB9, 0x94, 0xC3, 0x87, 0x57, 0xBA, 0xB2, 0x62, 0x84, 0x1D, 0x29, 0xFD, 0x58, 0x1B
     ))
 
-  /// - Parameter ordinal: the rank, by canonical value, among records that agree in everything else here.
+  /// Returns the identity of a record.
+  ///
+  /// - Parameter ordinal: the rank, by canonical value, among records that agree in all other arguments.
   public static func uuid(
     kind: String, type: SampleType, source: String, start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int
   ) -> UUID {
@@ -22,31 +24,32 @@ public enum SampleIdentity {
     return uuid(&hasher, start: start, end: end, created: created, ordinal: ordinal)
   }
 
-  /// What the identities of one kind, type and source have in common, for those who make a million of them: it is
-  /// hashed once.
+  /// The hashed common prefix of identities of one kind, type and source. Hashing it once is faster for millions of
+  /// records.
   public struct NameBeginning {
     private let hasher: Insecure.SHA1
 
-    /// The arguments are those of ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``.
+    /// Creates a prefix from arguments of ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``.
     public init(kind: String, type: SampleType, source: String) {
       hasher = SampleIdentity.hasherOfBeginning(kind: kind, type: type, source: source)
     }
 
-    /// The identity that ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)`` gives.
+    /// Returns the same identity as ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``.
     public func uuid(start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int) -> UUID {
       var hasher = hasher
       return SampleIdentity.uuid(&hasher, start: start, end: end, created: created, ordinal: ordinal)
     }
   }
 
-  /// The identity of a reading: of what an app, or an export, says of a period or of the person, and says anew as it changes. Its
-  /// value is no part of it, so that a newer reading takes the place of the older one.
+  /// Returns the identity of a reading: a value for a period or a person that an app or export reports again as it
+  /// changes. The value is not part of the identity, so a newer reading replaces the older one.
   ///
-  /// A version 8 UUID (RFC 9562 section 5.8): the same hash over `v1␟reading␟type␟start` with the start in UTC
-  /// microseconds, and for what is not the only one of its type and start `␟source␟period␟sender`. The period is what the metadata
-  /// call it (`hpeer.aggregation`: `day`, `night`), because the end moves while it lasts, else the end in microseconds.
+  /// A version 8 UUID (RFC 9562 section 5.8): the same hash over `v1␟reading␟type␟start`, with the start in UTC
+  /// microseconds, followed by `␟source␟period␟sender` unless the payload is a ``SingleReading``. The period is the
+  /// `hpeer.aggregation` metadata value (`day`, `night`), because the end moves during the period; without it, the
+  /// end in microseconds.
   ///
-  /// - Parameter sender: who said it, as this machine calls them; empty for a file.
+  /// - Parameter sender: the name under which this machine knows the sender; empty for a file.
   public static func uuid(ofReading sample: Sample, sender: String = "") -> UUID {
     var fields = ["v1", "reading", sample.type.rawValue, String(sample.start.microseconds)]
     if !(sample.payload.content is any SingleReading) {
@@ -55,17 +58,18 @@ public enum SampleIdentity {
     return uuid(of: Array(fields.joined(separator: "\u{1F}").utf8), version: 8)
   }
 
-  /// The identity of a sample that was deleted and brought back: a deleted identity stays deleted, on every machine. Two
-  /// machines that bring the same back give it the same. A reading stays one.
+  /// Returns the identity of a sample that is restored after deletion, because a deleted identity stays deleted on
+  /// every machine. Two machines that restore the same sample derive the same identity. A restored reading is again a
+  /// reading.
   ///
-  /// - Parameter ordinal: how many of these identities have been deleted again.
+  /// - Parameter ordinal: the number of these identities that have been deleted again.
   public static func uuid(ofRestored deleted: UUID, ordinal: Int) -> UUID {
     uuid(
       of: Array("v1\u{1F}restored\u{1F}\(deleted.uuidString)\u{1F}\(ordinal)".utf8),
       version: deleted.isOfReading ? 8 : 5)
   }
 
-  /// See ``KeyStatement/content``.
+  /// Returns the UUID for ``KeyStatement/content``.
   static func uuid(ofContent value: String, rank: Int, key: UUID) -> UUID {
     uuid(of: Array("v1\u{1F}content\u{1F}\(key.uuidString)\u{1F}\(value)\u{1F}\(rank)".utf8), version: 5)
   }
@@ -74,7 +78,7 @@ public enum SampleIdentity {
 
   private static let separator: UInt8 = 0x1F
 
-  /// Has taken `v1␟kind␟type␟source`.
+  /// Returns a hasher that has consumed `v1␟kind␟type␟source`.
   private static func hasherOfBeginning(kind: String, type: SampleType, source: String) -> Insecure.SHA1 {
     var name: [UInt8] = []
     name.reserveCapacity(120)
@@ -86,11 +90,11 @@ public enum SampleIdentity {
     return hasher(of: name)
   }
 
-  /// Adds `␟start␟end␟created␟ordinal`.
+  /// Appends `␟start␟end␟created␟ordinal` to the hash and returns its UUID.
   private static func uuid(
     _ hasher: inout Insecure.SHA1, start: Timestamp, end: Timestamp, created: Timestamp?, ordinal: Int
   ) -> UUID {
-    // A separator, a sign and 19 digits for each.
+    // Each field takes at most a separator, a sign and 19 digits.
     withUnsafeTemporaryAllocation(byteCount: 4 * 21, alignment: 1) { bytes in
       var first = write(Int64(ordinal), before: bytes.count, in: bytes)
       first = write(created?.seconds, before: first, in: bytes)
@@ -101,7 +105,8 @@ public enum SampleIdentity {
     return uuid(hasher)
   }
 
-  /// Writes a separator and a number, or nothing after it; returns where they begin.
+  /// Writes a separator and, if there is one, a number so that they end before `end`. Returns the index of the
+  /// separator.
   private static func write(_ number: Int64?, before end: Int, in bytes: UnsafeMutableRawBufferPointer) -> Int {
     var next = end - 1
     if let number {
@@ -124,7 +129,7 @@ public enum SampleIdentity {
 
   private static func uuid(of name: [UInt8], version: UInt8) -> UUID { uuid(hasher(of: name), version: version) }
 
-  /// Has taken the namespace and the beginning of a name.
+  /// Returns a hasher that has consumed the namespace and the beginning of a name.
   private static func hasher(of name: [UInt8]) -> Insecure.SHA1 {
     var hasher = Insecure.SHA1()
     withUnsafeBytes(of: namespace.uuid) { hasher.update(bufferPointer: $0) }
@@ -142,10 +147,10 @@ public enum SampleIdentity {
 }
 
 extension Sample {
-  /// The name of the period that a reading is of, such as `day`; where it has none, its end in microseconds.
+  /// The name of the period that a reading covers, such as `day`, or its end in microseconds if it has no name.
   package var period: String { Self.period(end: end, metadata) }
 
-  /// The same, of a reading of which only this is known.
+  /// Returns the period of a reading with the given end and metadata.
   package static func period(end: Timestamp, _ metadata: Metadata) -> String {
     if case .string(let name)? = metadata["hpeer.aggregation"] { name } else { String(end.microseconds) }
   }

@@ -1,21 +1,24 @@
 import Foundation
 
-/// What the identity of a record without a UUID is made of, but for its rank among those that agree in all of this.
+/// The fields from which the identity of a record without a UUID is derived, except its rank among records with equal
+/// fields.
 public struct SampleKey: Hashable, Sendable {
-  /// `record`, `correlation`, `workout`, or the name of another element and its identifier.
+  /// The kind of element: `record`, `correlation`, `workout`, or another element's name and identifier.
   public var kind: String
-  /// As the record has it, whether the catalogue knows it or not.
+  /// The record's type, whether or not the catalogue knows it.
   public var type: SampleType
-  /// The source's name as identities have it: the one that it had first, for a source that was renamed since.
+  /// The source's name as used in identities: its original name if the source was renamed.
   public var source: String
-  /// UTC seconds, like the other instants.
+  /// The start in UTC seconds.
   public var start: Int64
-  /// UTC seconds; equal to ``start`` for an instant.
+  /// The end in UTC seconds, equal to ``start`` for an instant.
   public var end: Int64
-  /// UTC seconds of `creationDate`; `nil` where the record has none, which is an identity of its own.
+  /// The `creationDate` in UTC seconds, or `nil` if the record has none; a missing date makes a different identity.
   public var created: Int64?
 
-  /// - Parameter source: the name that identities use, which need not be the one that the record has.
+  /// Creates a key.
+  ///
+  /// - Parameter source: the name that identities use, which may differ from the name in the record.
   public init(kind: String, type: SampleType, source: String, start: Int64, end: Int64, created: Int64?) {
     self.kind = kind
     self.type = type
@@ -25,30 +28,32 @@ public struct SampleKey: Hashable, Sendable {
     self.created = created
   }
 
-  /// - Parameter source: the name that identities use for the sample's source; `nil` for its own.
+  /// Creates the key of a sample.
+  ///
+  /// - Parameter source: the name that identities use for the sample's source, or `nil` for the sample's own.
   public init(kind: String, sample: Sample, source: String? = nil) {
     self.init(
       kind: kind, type: sample.type, source: source ?? sample.source.name, start: sample.start.seconds,
       end: sample.end.seconds, created: sample.created?.seconds)
   }
 
-  /// The identity of the record with this key and rank; see ``SampleIdentity``.
+  /// Returns the identity of the record with this key and rank; see ``SampleIdentity``.
   public func uuid(ordinal: Int) -> UUID {
     SampleIdentity.uuid(
       kind: kind, type: type, source: source, start: Timestamp(seconds: start), end: Timestamp(seconds: end),
       created: created.map(Timestamp.init(seconds:)), ordinal: ordinal)
   }
 
-  /// The rank of the record that has an identity; `nil` if none of the first 64 records of the key has it.
+  /// Returns the rank of the record with the given identity, or `nil` if it is not among the first 64 of this key.
   public func ordinal(of uuid: UUID) -> Int? { (0..<64).first { self.uuid(ordinal: $0) == uuid } }
 
-  /// One line of fields with U+001F between them; ``init(text:)`` reads it.
+  /// The key as a single line, with fields separated by U+001F. ``init(text:)`` reads it.
   public var text: String {
     [kind, type.rawValue, source, String(start), String(end), created.map { String($0) } ?? ""]
       .joined(separator: "\u{1F}")
   }
 
-  /// `nil` for what ``text`` never says. A name with U+001F in it is such a text.
+  /// Reads a key from its ``text``. Returns `nil` for other text, including a key whose name contains U+001F.
   public init?(text: String) {
     let fields = text.split(separator: "\u{1F}", omittingEmptySubsequences: false).map(String.init)
     guard fields.count == 6, let start = Int64(fields[3]), let end = Int64(fields[4]),
@@ -61,30 +66,32 @@ public struct SampleKey: Hashable, Sendable {
 }
 
 extension UUID {
-  /// Whether this is a UUID of version 5 or 8 (RFC 9562 section 5), as ``SampleIdentity`` makes them. HealthKit's own are
-  /// random, version 4.
+  /// Whether this is a version 5 or 8 UUID (RFC 9562 section 5), as ``SampleIdentity`` creates them. HealthKit's own
+  /// UUIDs are random (version 4).
   public var isDerived: Bool { uuid.6 >> 4 == 5 && uuid.8 >> 6 == 2 || isOfReading }
 
-  /// Whether this is a version 8 UUID, as ``SampleIdentity/uuid(ofReading:sender:)`` makes them.
+  /// Whether this is a version 8 UUID, as ``SampleIdentity/uuid(ofReading:sender:)`` creates them.
   public var isOfReading: Bool { uuid.6 >> 4 == 8 && uuid.8 >> 6 == 2 }
 }
 
-/// Records of one file that agree in all that their identities are made of, and so are told apart by their values.
+/// A group of records of one file with equal keys, which only their values tell apart.
 ///
-/// Their ordinals are for a store to choose. ``byRank()`` is what one needs that knows none of them.
+/// A store chooses the ordinals. Use ``byRank()`` if no earlier ordinals are known.
 public struct TwinGroup: Sendable {
-  /// What all of them agree in.
+  /// The key that all records share.
   public var key: SampleKey
-  /// Without identities, from the lowest rank to the highest.
+  /// The samples in ascending rank, without identities.
   public var samples: [Sample]
 
-  /// - Parameter samples: already ranked by ``Sample/canonicalValue``; not sorted here.
+  /// Creates a group.
+  ///
+  /// - Parameter samples: sorted by ``Sample/canonicalValue``; not sorted here.
   public init(key: SampleKey, samples: [Sample]) {
     self.key = key
     self.samples = samples
   }
 
-  /// The samples with their ranks as ordinals.
+  /// Returns the samples with identities whose ordinals are their ranks.
   public func byRank() -> [Sample] {
     samples.enumerated().map { ordinal, sample in
       var sample = sample
@@ -94,24 +101,24 @@ public struct TwinGroup: Sendable {
   }
 }
 
-/// A record of an export, as far as it takes to find it in a store that knows its source under another name.
+/// The data of an export record that is needed to find it in a store that knows its source under another name.
 public struct SampledRecord: Hashable, Sendable {
-  /// With the name that the source has in the export.
+  /// The key, with the source's name in the export.
   public var key: SampleKey
-  /// The number that it says, a category's without a unit; `nil` where it says none.
+  /// The record's number, without a unit for a category, or `nil` if it has none.
   public var value: Quantity?
-  /// Whether another record of the export may agree with it in all that identities are made of but the source.
+  /// Whether another record of the export may have the same key apart from the source.
   public var isShared: Bool
 
-  /// A record that is alone with its key, unless `isShared` says otherwise.
+  /// Creates a record. By default it is the only record with its key.
   public init(key: SampleKey, value: Quantity? = nil, isShared: Bool = false) {
     self.key = key
     self.value = value
     self.isShared = isShared
   }
 
-  /// Whether a sample that has the same identity but for the source says another number. False where that cannot be
-  /// told, because one of them says none or their units do not convert.
+  /// Returns whether a stored sample with the same identity apart from the source has a different number. Returns
+  /// false if this cannot be determined because a number is missing or the units do not convert.
   public func contradicts(_ stored: Quantity?) -> Bool {
     guard let value, let stored, !value.isEquivalent(to: stored) else { return false }
     return UnitConversion.convert(stored.value, from: stored.unit, to: value.unit) != nil

@@ -1,12 +1,13 @@
-/// How a sample came from the phone to hpeer. The version of a UUID does not tell: Health Auto Export's are derived, too.
+/// The route by which a sample came from the phone to hpeer. The UUID version does not tell: Health Auto Export
+/// samples have derived UUIDs too.
 ///
-/// The raw values are stored and sent: they stay as they are.
+/// The raw values are stored and sent, so they must not change.
 public enum SampleRoad: UInt8, Sendable, CaseIterable {
-  /// Not recorded: the sample came from a program that does not say.
+  /// An unrecorded road: the sample came from a program that does not report it.
   case unknown = 0
   /// An Apple Health export.
   case appleExport = 1
-  /// A file of samples, as hpeer writes it.
+  /// A sample file in hpeer's own format.
   case file = 2
   /// HealthAppTransfer, an app that sends HealthKit's UUIDs.
   case healthAppTransfer = 3
@@ -18,14 +19,14 @@ public enum SampleRoad: UInt8, Sendable, CaseIterable {
   /// The name in JSON.
   public var name: String { "\(self)" }
 
-  /// How much a copy that came so says of a sample, as a rule: the lower the more.
+  /// The priority of copies by this road, lower for copies that usually carry more detail.
   package var rank: Int { self == .unknown ? Int.max : Int(rawValue) }
 }
 
 extension SampleRoad: Codable {
   public init(from decoder: any Decoder) throws {
     let name = try decoder.singleValueContainer().decode(String.self)
-    // One of tomorrow.
+    // Newer versions may have other names.
     self = Self.allCases.first { $0.name == name } ?? .unknown
   }
 

@@ -1,45 +1,46 @@
 import Foundation
 
-/// The identity that a record of an export has without the file beside its XML, or with it: it is one thing under two
-/// identities, so that what the file says is not missed when a later export has it.
+/// The alternative identity of an export record that depends on a file beside the XML. A record has different
+/// identities with and without its file, so that a later export that includes the file is recognized as new.
 public struct SideFileIdentity: Hashable, Sendable {
-  /// The other of the two: never that of the record that was asked about.
+  /// The alternative identity, which is never that of the record itself.
   public var uuid: UUID
   /// Whether ``uuid`` is the identity of the record without its file.
   public var isBare: Bool
 
-  /// Made by ``SampleKey/sideFileIdentity(_:ordinal:)``, or read back from a store.
+  /// Creates an identity as computed by ``SampleKey/sideFileIdentity(_:ordinal:)`` or read from a store.
   public init(uuid: UUID, isBare: Bool) {
     self.uuid = uuid
     self.isBare = isBare
   }
 }
 
-/// A kind of which Apple's export keeps a part in a file beside its XML, and whose identity says whether it was there.
+/// A payload that Apple's export stores partly in a file beside the XML. Its identity depends on whether the file was
+/// present.
 package protocol SideFilePayload: SamplePayload {
-  /// Whether it has what is in the file.
+  /// Whether the payload includes the content of its file.
   var hasFile: Bool { get }
 
-  /// The kind of the key that it has with its file, if it has none, and the other way round; `nil` if `kind` is not that
-  /// of its own key.
+  /// Returns the key kind that the record has with its file if it has none, and vice versa, or `nil` if `kind` is not
+  /// this payload's own key kind.
   func otherKeyKind(_ kind: String) -> String?
 
-  /// Where its JSON has what a store tells apart.
+  /// The JSON paths of the members by which a store distinguishes these records.
   static var sideFilePaths: SideFilePaths { get }
 
-  /// One that has its file, as far as identities go, and the kind of its key.
+  /// Returns a payload that counts as having its file for identity purposes, and the kind of its key.
   ///
-  /// - Parameter link: the text at ``SideFilePaths/link``; `nil` where there is none.
+  /// - Parameter link: the text at ``SideFilePaths/link``, or `nil` if there is none.
   static func withFile(link: String?) -> (content: Self, keyKind: String)
 }
 
-/// JSON paths as SQLite's `json_extract` takes them, such as `$.workout`.
+/// The JSON paths of a ``SideFilePayload``, in the syntax of SQLite's `json_extract`: `$.workout`.
 package struct SideFilePaths: Sendable {
-  /// What the sample belongs to; those that say nothing belong to nothing.
+  /// The path of the reference to the sample's owner. A sample without this member belongs to no other.
   package var link: String
-  /// What is in the file.
+  /// The path of the file's content.
   package var content: String
-  /// The name of the file, if several samples may be of one.
+  /// The path of the file's name, if several samples may come from one file.
   package var path: String?
 
   package init(link: String, content: String, path: String? = nil) {
@@ -48,14 +49,14 @@ package struct SideFilePaths: Sendable {
 }
 
 extension Payload {
-  /// The kinds that have files.
+  /// The payload types that have side files.
   package static let sideFileTypes: [any SideFilePayload.Type] = contentTypes.compactMap {
     $0 as? any SideFilePayload.Type
   }
 }
 
 extension SampleKey {
-  /// The other identity of a record with this key, if it is of a kind that has files.
+  /// Returns the alternative identity of a record with this key, or `nil` if its payload has no side file.
   public func sideFileIdentity(_ payload: Payload, ordinal: Int) -> SideFileIdentity? {
     guard let content = payload.content as? any SideFilePayload, let other = content.otherKeyKind(kind) else {
       return nil

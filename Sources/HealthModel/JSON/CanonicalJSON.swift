@@ -1,18 +1,20 @@
 import Foundation
 
-/// JSON as it is kept and sent: sorted keys and no white space, so that equal values are equal text.
+/// The JSON form used for storage and transfer, with sorted keys and no white space, so that equal values have equal
+/// text.
 public enum CanonicalJSON {
-  /// The one text of a value: UTF-8, slashes not escaped.
+  /// Returns the canonical text of a value: UTF-8 with unescaped slashes.
   ///
-  /// - Throws: `EncodingError` for a value that JSON cannot say, such as an infinite number.
+  /// - Throws: `EncodingError` for a value that JSON cannot represent, such as an infinite number.
   public static func encode(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  /// Whether a text is surely what ``encode(_:)`` makes of some ``JSONValue``, found without making that value. False also
-  /// for canonical texts with rare escape sequences or keys that are not ASCII: decode and encode those to find out.
+  /// Returns whether a text is certainly the ``encode(_:)`` output of some ``JSONValue``, without decoding it.
+  /// Returns false also for canonical texts with rare escape sequences or non-ASCII keys: decode and encode those to
+  /// find out.
   ///
   /// ```swift
   /// print(CanonicalJSON.isPlain(#"{"a":[1.5,null],"b":"c"}"#))  // true
@@ -26,14 +28,14 @@ public enum CanonicalJSON {
     }
   }
 
-  /// Reads any JSON, canonical or not.
+  /// Decodes any JSON, canonical or not.
   ///
-  /// - Throws: `DecodingError` for what is no JSON, or not of this type.
+  /// - Throws: `DecodingError` for text that is not JSON or not of this type.
   public static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
     try JSONDecoder().decode(type, from: Data(text.utf8))
   }
 
-  /// How many values that are neither arrays nor objects there are in a text of ``encode(_:)``.
+  /// Returns the number of values other than arrays and objects in a text from ``encode(_:)``.
   package static func leafCount(of text: String) -> Int {
     var text = text
     return text.withUTF8 { utf8 in
@@ -45,7 +47,7 @@ public enum CanonicalJSON {
           position += 1
         case UInt8(ascii: "\""):
           position = end(ofString: position, in: utf8)
-          // Otherwise it is a key.
+          // A string followed by a colon is a key.
           if position >= utf8.count || utf8[position] != UInt8(ascii: ":") { count += 1 }
         default:
           count += 1
@@ -58,7 +60,7 @@ public enum CanonicalJSON {
     }
   }
 
-  /// The place behind the string that begins at a quotation mark.
+  /// Returns the position after the string that begins at a quotation mark.
   private static func end(ofString start: Int, in utf8: UnsafeBufferPointer<UInt8>) -> Int {
     var position = start + 1
     while position < utf8.count, utf8[position] != UInt8(ascii: "\"") {

@@ -1,15 +1,17 @@
-/// Writes what ``CanonicalJSON`` makes of a value, for the payloads of which there are many: an encoder takes some ten
-/// times as long. Whoever writes the members of an object does so in the order of their names.
+/// A fast writer of ``CanonicalJSON`` for frequent payloads, about ten times faster than an encoder. Callers must
+/// write the members of an object in the order of their names.
 struct CanonicalJSONWriter {
   private var bytes: [UInt8] = []
-  /// Whether a member or element stands before the next.
+  /// Whether a comma must precede the next member or element.
   private var needsComma = false
 
   private init(capacity: Int) {
     bytes.reserveCapacity(capacity)
   }
 
-  /// - Parameter capacity: bytes, about.
+  /// Returns the text that a closure writes.
+  ///
+  /// - Parameter capacity: the approximate length in bytes.
   static func text(capacity: Int, _ write: (inout Self) throws -> Void) rethrows -> String {
     var writer = Self(capacity: capacity)
     try write(&writer)
@@ -35,7 +37,7 @@ struct CanonicalJSONWriter {
     bytes.append(quoted: text)
   }
 
-  /// `"nan"`, `"inf"` or `"-inf"` for what JSON has no number for.
+  /// Writes a number, or `"nan"`, `"inf"` or `"-inf"` for values that JSON numbers cannot represent.
   mutating func number(_ value: Double) {
     separate()
     bytes.append(number: value)
@@ -46,7 +48,7 @@ struct CanonicalJSONWriter {
     bytes.append("null")
   }
 
-  /// Writes a JSON text as it is.
+  /// Writes a JSON text unchanged.
   mutating func json(_ text: String) {
     separate()
     bytes.append(contentsOf: text.utf8)
@@ -56,7 +58,9 @@ struct CanonicalJSONWriter {
     json(try CanonicalJSON.encode(value))
   }
 
-  /// Throws `EncodingError` for what JSON has no number for: read again, a text would not be one.
+  /// Writes a JSON value.
+  ///
+  /// - Throws: `EncodingError` for a non-finite number, because it could only be written as a string.
   mutating func value(_ value: JSONValue) throws {
     switch value {
     case .null: null()
@@ -78,7 +82,7 @@ struct CanonicalJSONWriter {
 
   // MARK: Members
 
-  /// The name of a member, whose value is written next.
+  /// Writes the name of a member. Its value must be written next.
   mutating func name(_ name: String) {
     separate()
     bytes.append(quoted: name)
@@ -102,7 +106,7 @@ struct CanonicalJSONWriter {
     member(name, date?.iso8601)
   }
 
-  /// Left out when empty.
+  /// Writes an array member, or nothing if it is empty.
   mutating func member<Element>(
     _ name: String, _ elements: some Collection<Element>, _ write: (Element, inout Self) throws -> Void
   ) rethrows {
@@ -143,6 +147,6 @@ struct CanonicalJSONWriter {
 }
 
 extension Dictionary where Key == String {
-  /// As the members of an object are written: by the bytes of their names.
+  /// The members in the order in which an object is written, by the UTF-8 of their names.
   var inCanonicalOrder: [Element] { sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 }

@@ -1,49 +1,52 @@
-/// What one JSON text (RFC 8259) may hold, weighed before any of it is decoded: a value takes two bytes in the text, and
-/// fifty when decoded.
+/// A limit on the size of a JSON text (RFC 8259), checked before decoding. A value of two bytes in the text takes
+/// about fifty in memory.
 ///
 /// ```swift
 /// print(JSONBudget.payload.verdict(on: #"{"a":[1,2,3]}"#))                        // fits
 /// print(JSONBudget(bytes: 1000, weight: 10).verdict(on: #"{"a":[{"b":[]}]}"#))    // tooHeavy
 /// ```
 public struct JSONBudget: Hashable, Sendable {
-  /// What ``verdict(on:)`` finds. The first limit that is passed decides.
+  /// The result of ``verdict(on:)``. The first limit exceeded decides.
   public enum Verdict: Hashable, Sendable {
     /// The text may be decoded.
     case fits
-    /// It has more than ``JSONBudget/bytes``, or more than ``JSONBudget/weight``.
+    /// The text exceeds ``JSONBudget/bytes`` or ``JSONBudget/weight``.
     case tooHeavy
-    /// It is nested deeper than ``JSONBudget/depth``.
+    /// The text is nested deeper than ``JSONBudget/depth``.
     case tooDeep
   }
 
-  /// The greatest length of the text in UTF-8.
+  /// The maximum length of the text in bytes of UTF-8.
   public var bytes: Int
-  /// Maximum sum over all values: two for an element of an array, six for an object, and six for a key. What is nested
-  /// deeper than sixteen, whose place is named anew for each value, weighs the more the deeper it is.
+  /// The maximum sum of weights: two for each array element, six for each object and six for each key. Values nested
+  /// deeper than sixteen weigh more with each level, because their coding path is built anew for each.
   public var weight: Int
-  /// Maximum nesting of arrays and objects.
+  /// The maximum nesting of arrays and objects.
   public var depth: Int
 
-  /// - Parameter depth: 128 by default, which no sample comes near and a recursive decoder survives.
+  /// Creates a budget.
+  ///
+  /// - Parameter depth: 128 by default, far more than any sample needs and safe for a recursive decoder.
   public init(bytes: Int, weight: Int, depth: Int = 128) {
     (self.bytes, self.weight, self.depth) = (bytes, weight, depth)
   }
 
-  /// The budget of a sample's payload: attachments of sixteen MiB, or a clinical record of four with two hundred
-  /// thousand members. More is neither imported nor sent.
+  /// The budget of a sample's payload: attachments of 16 MiB, or a clinical record of 4 MiB with 200,000 members.
+  /// Larger payloads are neither imported nor sent.
   public static let payload = Self(bytes: 24 << 20, weight: 2_000_000)
-  /// The budget of all that a sample says beside its payload.
+  /// The budget of all parts of a sample except its payload.
   public static let metadata = Self(bytes: 4 << 20, weight: 2_000_000)
-  /// Maximum bytes of all that a sample says: the most that other machines take at once has room for deletions, too.
+  /// The maximum total size of a sample in bytes. The maximum that other machines accept at once is larger, to leave
+  /// room for deletions.
   public static let sampleBytes = (28 << 20) - (512 << 10)
-  /// The budget of a route or an electrocardiogram, whose numbers are in columns that take little memory: eight for
-  /// each of 200,000 points, at which an import divides a route.
+  /// The budget of a route or an electrocardiogram, whose numbers are in compact columns: eight for each of 200,000
+  /// points, the number at which an import splits a route.
   public static let columns = Self(bytes: 28 << 20, weight: 3_400_000)
 
   private static let (element, member) = (2, 6)
   private static let plain = 16
 
-  /// Says nothing about whether the text is JSON.
+  /// Checks a text against the limits, without validating that it is JSON.
   public func verdict(on text: UnsafeRawBufferPointer) -> Verdict {
     if text.count > bytes { return .tooHeavy }
     var (sum, level, index) = (0, 0, 0)
@@ -69,21 +72,23 @@ public struct JSONBudget: Hashable, Sendable {
     return .fits
   }
 
-  /// The same for a `String`, without a copy where its UTF-8 is contiguous.
+  /// Checks a `String`, without a copy if its UTF-8 is contiguous.
   public func verdict(on text: String) -> Verdict {
     var text = text
     return text.withUTF8 { utf8 in verdict(on: UnsafeRawBufferPointer(utf8)) }
   }
 
-  /// Whether a payload needs no decoding, and so has no weight: one of a kind that this version does not know, in the words
-  /// that ``CanonicalJSON`` has for it.
+  /// Returns whether a payload can be kept without decoding, so that its weight does not matter. This is so for kinds
+  /// that this version does not know, if the text is canonical according to ``CanonicalJSON/isPlain(_:)``.
   public func takesAsItIs(_ text: String, kind: String) -> Bool {
     text.utf8.count <= bytes && !Payload.isKnown(kind: kind) && CanonicalJSON.isPlain(text)
   }
 }
 
 extension Payload {
-  /// Whether other machines take it. Throws `EncodingError` for what cannot be written as JSON.
+  /// Whether other machines accept the payload.
+  ///
+  /// - Throws: `EncodingError` for a payload that cannot be written as JSON.
   public var isWithinBudget: Bool {
     get throws {
       let coded = try CodedPayload(self)

@@ -1,12 +1,14 @@
 import Foundation
 
-/// JSON as ``CanonicalJSON`` writes it, at the end of other bytes.
+/// JSON output appended to bytes, in the form of ``CanonicalJSON``.
 extension [UInt8] {
   package mutating func append(_ text: StaticString) {
     append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// - Parameter shortly: whether control characters that have letters of their own, such as `\n`, are written as these.
+  /// Appends a JSON string.
+  ///
+  /// - Parameter shortly: whether control characters with a short escape, such as `\n`, are written that way.
   package mutating func append(quoted text: String, shortly: Bool = true) {
     append(UInt8(ascii: "\""))
     var text = text
@@ -36,7 +38,7 @@ extension [UInt8] {
     }
   }
 
-  /// `"nan"`, `"inf"` or `"-inf"` for what JSON has no number for.
+  /// Appends a number, or `"nan"`, `"inf"` or `"-inf"` for values that JSON numbers cannot represent.
   package mutating func append(number value: Double) {
     if value.appendWhole(to: &self) { return }
     guard value.isFinite else {
@@ -44,7 +46,7 @@ extension [UInt8] {
     }
     var digits = value.description
     digits.withUTF8 { utf8 in
-      // As the encoder writes whole numbers.
+      // Match JSONEncoder, which writes whole numbers without `.0`.
       let isWhole = utf8.count > 2 && utf8[utf8.count - 1] == 0x30 && utf8[utf8.count - 2] == 0x2E
       append(contentsOf: isWhole ? UnsafeBufferPointer(rebasing: utf8.dropLast(2)) : utf8)
     }
@@ -52,9 +54,9 @@ extension [UInt8] {
 }
 
 extension Double {
-  /// Appends a whole number of at most 15 digits, of which there are many, as its digits alone.
+  /// Appends the digits of a whole number below 1e15, a fast path for the most common values.
   ///
-  /// - Returns: false for any other, of which nothing is written; -0 is one.
+  /// - Returns: false for any other number, including -0, for which nothing is written.
   public func appendWhole(to bytes: inout [UInt8]) -> Bool {
     guard magnitude < 1e15, let whole = Int64(exactly: self), whole != 0 || sign == .plus else { return false }
     whole.append(to: &bytes)
@@ -80,7 +82,7 @@ extension Int64 {
 }
 
 extension UUID {
-  /// Appends what `uuidString` is, without a `String`.
+  /// Appends `uuidString` without creating a `String`.
   public func append(to bytes: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 36) { text in
       withUnsafeBytes(of: uuid) { parts in

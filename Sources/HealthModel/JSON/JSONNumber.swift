@@ -1,4 +1,4 @@
-/// A double in JSON: a number when it is finite, else `"nan"`, `"inf"` or `"-inf"`, which JSON numbers cannot say.
+/// A double in JSON: a number if it is finite, otherwise `"nan"`, `"inf"` or `"-inf"`.
 package struct JSONNumber: Codable, Sendable {
   package var value: Double
 

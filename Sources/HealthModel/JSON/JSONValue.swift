@@ -1,18 +1,18 @@
-/// Any JSON value, for payloads of a kind that this version does not know and hands on unchanged.
+/// Any JSON value, for payloads of unknown kinds, which are passed on unchanged.
 public enum JSONValue: Hashable, Sendable {
-  /// `null`, which is not the same as a member that is not there.
+  /// The value `null`, which differs from a missing member.
   case null
-  /// `true` or `false`.
+  /// The value `true` or `false`.
   case bool(Bool)
-  /// A number without a fraction that fits 64 bits, however it was written.
+  /// A 64-bit number without a fraction, however it was written.
   case integer(Int64)
-  /// Any other number; finite when it was decoded.
+  /// Any other number, which is finite if it was decoded.
   case number(Double)
-  /// Text, with its escapes undone.
+  /// A string with its escapes decoded.
   case string(String)
-  /// Elements in their order.
+  /// An array of elements in their original order.
   case array([JSONValue])
-  /// Members without their order; of two with one name the decoder keeps one.
+  /// An object, without the order of its members. The decoder keeps one of several members with the same name.
   case object([String: JSONValue])
 }
 
@@ -22,7 +22,7 @@ extension JSONValue: Codable {
     if container.decodeNil() {
       self = .null
     } else if let text = try? container.decode(String.self) {
-      // The commonest first: each kind in vain costs more than the value.
+      // The most common type first: a failed attempt costs more than decoding the value.
       self = .string(text)
     } else if let integer = try? container.decode(Int64.self) {
       self = .integer(integer)

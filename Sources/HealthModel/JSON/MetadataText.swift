@@ -1,9 +1,10 @@
-/// ``Metadata`` as the text of one JSON object (RFC 8259): keys in ascending order of their UTF-8 bytes, no white space,
-/// and nothing escaped that need not be. Metadata that are exactly equal have equal texts.
+/// ``Metadata`` as the text of a JSON object (RFC 8259): keys in ascending order of their UTF-8, no white space, and
+/// only necessary escapes. Metadata that are exactly equal have equal texts.
 ///
-/// Written by hand, because a third of all samples have metadata and an encoder takes longer than all the rest.
+/// The encoder is handwritten because a third of all samples have metadata and a general encoder would dominate the
+/// cost.
 public enum MetadataText {
-  /// `{}` for empty metadata. Numbers that are not finite become text: `{"number":"nan"}`.
+  /// Returns the text of metadata, `{}` if empty. Non-finite numbers become text: `{"number":"nan"}`.
   public static func encode(_ metadata: Metadata) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(64)
@@ -19,9 +20,9 @@ public enum MetadataText {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether a text is surely one that ``encode(_:)`` makes of some metadata, and ``CanonicalJSON`` too. False also for one
-  /// that holds escapes, fractions, dates or keys beyond ASCII: whoever decodes and encodes those again has the same text,
-  /// or learns that it is none.
+  /// Returns whether a text is certainly the output of both ``encode(_:)`` and ``CanonicalJSON`` for some metadata.
+  /// Returns false also for texts with escapes, fractions, dates or non-ASCII keys: decode and encode those again to
+  /// find out.
   public static func isPlain(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { utf8 in

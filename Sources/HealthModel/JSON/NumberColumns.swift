@@ -1,15 +1,15 @@
-/// JSON objects of which some members are long arrays of numbers, written and read by hand: a route has hundreds of
-/// thousands of them, and an encoder or decoder takes a microsecond for each.
+/// A fast coding of JSON objects in which some members are long arrays of numbers. A route has hundreds of thousands
+/// of numbers, and an encoder or decoder takes a microsecond for each.
 enum NumberColumns {
-  /// What ``CanonicalJSON`` makes of an object with the members of `head` and these columns.
+  /// Returns the ``CanonicalJSON`` text of an object with the members of `head` and these columns.
   ///
-  /// - Parameter columns: in the order of their names. `nil` becomes `null`.
+  /// - Parameter columns: the columns in the order of their names. `nil` becomes `null`.
   static func encode(_ head: some Encodable, columns: [(name: String, values: [Double?])]) throws -> String {
     let members = try CanonicalJSON.decode([String: JSONValue].self, CanonicalJSON.encode(head))
     var pieces: [(name: String, value: Either)] = columns.map { ($0.name, .column($0.values)) }
     pieces += try members.map { ($0.key, .text(try CanonicalJSON.encode($0.value))) }
     pieces.sort { $0.name < $1.name }
-    // Room that is not needed takes no memory, and with too little all of it would be there twice.
+    // Reserve generously: untouched capacity costs no memory, but growing would copy the whole text.
     return CanonicalJSONWriter.text(capacity: 64 + columns.reduce(0) { $0 + $1.values.count * 18 }) { json in
       json.object { json in
         for piece in pieces {
@@ -31,8 +31,8 @@ enum NumberColumns {
     case column([Double?])
   }
 
-  /// Divides an object into the members that are arrays of numbers and the rest; `nil` for a text in any other form than
-  /// ``encode(_:columns:)`` writes, which a decoder then has to judge.
+  /// Splits an object into columns of numbers and the remaining members. Returns `nil` for text in any other form
+  /// than ``encode(_:columns:)`` writes, which must then be decoded by a general decoder.
   static func decode(_ text: String, names: Set<String>) -> (head: String, columns: [String: [Double?]])? {
     var text = text
     return text.withUTF8 { utf8 in
@@ -87,7 +87,7 @@ private struct NumberColumnScanner {
     return take("]") ? values : nil
   }
 
-  /// A number in JSON's grammar (RFC 8259 section 6).
+  /// Reads a number in JSON's grammar (RFC 8259 section 6).
   private mutating func number() -> Double? {
     let start = position
     let isNegative = take("-")
@@ -105,7 +105,7 @@ private struct NumberColumnScanner {
       if scale == 0 { return nil }
     }
     if position < bytes.count, bytes[position] | 0x20 != 0x65, digits <= 15, scale <= 22 {
-      // Both operands are exact and IEEE 754 rounds the one operation correctly.
+      // Both operands are exact and IEEE 754 rounds a single operation correctly.
       let magnitude = Double(mantissa) / Self.powers[scale]
       return isNegative ? -magnitude : magnitude
     }
@@ -131,7 +131,7 @@ private struct NumberColumnScanner {
     }
   }
 
-  /// A string without escapes.
+  /// Reads a string without escapes.
   private mutating func string() -> String? {
     guard take("\"") else { return nil }
     let start = position
@@ -144,7 +144,7 @@ private struct NumberColumnScanner {
     return String(decoding: bytes[start..<position - 1], as: UTF8.self)
   }
 
-  /// Skips any value, up to the comma or bracket after it.
+  /// Skips any value, up to the comma or bracket that follows.
   private mutating func skipValue() -> Bool {
     var depth = 0
     while position < bytes.count {

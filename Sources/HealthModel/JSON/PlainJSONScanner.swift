@@ -1,16 +1,16 @@
-/// Validates a subset of canonical JSON without decoding it: escape sequences are `\"`, `\\`, `\n`, `\r` and `\t` only,
-/// and keys are ASCII without escape sequences, so that no two are canonically equivalent.
+/// A validator for a subset of canonical JSON that works without decoding. The only escape sequences are `\"`, `\\`,
+/// `\n`, `\r` and `\t`, and keys are ASCII without escape sequences, so that no two are canonically equivalent.
 struct PlainJSONScanner {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var position = 0
-  /// Maximum nesting that is recognised.
+  /// The maximum nesting that is recognized.
   private static let depth = 128
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) {
     self.bytes = bytes
   }
 
-  /// Whether the text is an object that is not empty, of texts without escapes, integers and flags.
+  /// Returns whether the text is a nonempty object that contains only strings without escapes, integers and Booleans.
   mutating func isMetadata() -> Bool {
     let isObject = isObject { scanner in
       switch scanner.next {
@@ -23,7 +23,7 @@ struct PlainJSONScanner {
     return isObject && position == bytes.count
   }
 
-  /// Whether the text is one JSON value in the subset.
+  /// Returns whether the text is a single JSON value in the subset.
   mutating func isText() -> Bool { isValue(Self.depth) && position == bytes.count }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -54,9 +54,9 @@ struct PlainJSONScanner {
     var previous: Slice<UnsafeBufferPointer<UInt8>>?
     repeat {
       guard let key = key(), take(":") else { return false }
-      // Ascending, and so none twice.
+      // Keys must ascend, so none occurs twice.
       if let previous, !previous.lexicographicallyPrecedes(key) { return false }
-      // Of others, two may be one key to Swift: letters combine.
+      // Two different keys beyond ASCII may be equal to Swift because of combining characters.
       guard key.allSatisfy({ $0 < 0x80 }) else { return false }
       previous = key
       guard isValue(&self) else { return false }
@@ -66,7 +66,8 @@ struct PlainJSONScanner {
 
   // MARK: Numbers
 
-  /// Whether an integer of at most 18 digits without leading zeros follows: any fits into 64 bits.
+  /// Returns whether an integer of at most 18 digits without leading zeros follows. Any such integer fits into 64
+  /// bits.
   private mutating func isInteger() -> Bool {
     let isNegative = take("-")
     let start = position
@@ -75,7 +76,7 @@ struct PlainJSONScanner {
     return bytes[start] != 0x30 || (position - start == 1 && !isNegative)
   }
 
-  /// An integer, or a fraction as Swift prints the double that it is.
+  /// Returns whether an integer follows, or a fraction exactly as Swift prints its `Double`.
   private mutating func isNumber() -> Bool {
     let start = position
     if isInteger(), !isFraction { return true }
@@ -86,7 +87,7 @@ struct PlainJSONScanner {
     {
       position += 1
     }
-    // Seventeen digits, and what stands with them.
+    // Seventeen digits plus sign, point and exponent.
     guard (3...28).contains(position - start) else { return false }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     guard let number = Double(text), number.isFinite, Int64(exactly: number) == nil else { return false }
@@ -114,7 +115,7 @@ struct PlainJSONScanner {
     return take("\"")
   }
 
-  /// A text without escapes.
+  /// Reads a string without escapes.
   private mutating func key() -> Slice<UnsafeBufferPointer<UInt8>>? {
     guard take("\"") else { return nil }
     let start = position

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A sample as one JSON object: `uuid`, `type`, `start`, `end`, `source`, `kind`, `payload`; `created`, `device` and
-/// `metadata` where there are any. Instants are ISO 8601 in UTC. `payload` depends on `kind` (see ``Payload``).
+/// Encoded as a JSON object: `uuid`, `type`, `start`, `end`, `source`, `kind`, `payload`, and optionally `created`,
+/// `device` and `metadata`. Instants are ISO 8601 in UTC. The form of `payload` depends on `kind` (see ``Payload``).
 extension Sample: Codable {
   private enum Key: String, CodingKey {
     case uuid, type, start, end, created, source, device, metadata, kind, payload
@@ -43,8 +43,9 @@ extension Sample: Codable {
 }
 
 extension Payload {
-  /// What its structure has no place for stays JSON, if the kind is open: versions before kept Apple's audiograms,
-  /// prescriptions and clinical records as `attributes` and `children`, and stores and peers still hold such samples.
+  /// Decodes a payload. Content that does not fit the type of an open kind stays JSON: earlier versions kept Apple's
+  /// audiograms, prescriptions and clinical records as `attributes` and `children`, and stores and peers still have
+  /// such samples.
   fileprivate init<Key>(kind: String, in object: KeyedDecodingContainer<Key>, forKey key: Key) throws {
     func foreign() throws -> JSONValue { try object.decodeIfPresent(JSONValue.self, forKey: key) ?? .null }
     func payload<Content: SamplePayload>(_ type: Content.Type) throws -> Payload {

@@ -1,4 +1,4 @@
-/// A key of a JSON object, whatever it is.
+/// A JSON object key with any name.
 struct OpenKey: CodingKey, ExpressibleByStringLiteral {
   let stringValue: String
   var intValue: Int? { nil }
@@ -10,8 +10,10 @@ struct OpenKey: CodingKey, ExpressibleByStringLiteral {
 }
 
 extension Decoder {
-  /// An object that has no other keys than these. What a later version adds to a payload would be lost in a structure
-  /// that has no place for it; refused here, it is kept as an unknown payload.
+  /// Returns a container for an object with no keys other than `keys`. A structure would lose members that a later
+  /// version adds to a payload; since they are refused here, the payload is kept as an unknown payload instead.
+  ///
+  /// - Throws: `DecodingError` for an unexpected key.
   func strictContainer(_ keys: Set<String>) throws -> KeyedDecodingContainer<OpenKey> {
     let object = try container(keyedBy: OpenKey.self)
     if let foreign = object.allKeys.first(where: { !keys.contains($0.stringValue) }) {

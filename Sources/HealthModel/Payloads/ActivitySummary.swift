@@ -1,11 +1,13 @@
-/// One day's activity rings (`HKActivitySummary`), by Apple's attribute names: `activeEnergyBurned`, `appleStandHours`.
+/// A day's activity rings (`HKActivitySummary`), by Apple's attribute names: `activeEnergyBurned`, `appleStandHours`.
 public struct ActivitySummary: Hashable, Sendable, Codable {
   /// The local calendar day, `yyyy-MM-dd`.
   public var date: String
-  /// All other attributes, as they came.
+  /// All other attributes, unchanged.
   public var attributes: [String: String]
 
-  /// - Parameter attributes: without the date; numbers stay text, because their units are attributes themselves.
+  /// Creates a summary.
+  ///
+  /// - Parameter attributes: without the date. Numbers stay text because their units are separate attributes.
   public init(date: String, attributes: [String: String]) {
     self.date = date
     self.attributes = attributes
@@ -41,6 +43,6 @@ extension ActivitySummary: SamplePayload {
 }
 
 extension ActivitySummary: SingleReading {
-  /// What a day holds beside its numbers.
+  /// Whether metadata count as content: other facts about the day are stored there.
   package var includesMetadata: Bool { true }
 }

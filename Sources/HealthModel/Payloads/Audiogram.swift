@@ -1,24 +1,26 @@
 /// A hearing test (`HKAudiogramSample`).
 public struct Audiogram: Hashable, Sendable {
-  /// In the order of the source.
+  /// The sensitivity points in the order of the source.
   public var points: [SensitivityPoint]
 
-  /// - Parameter points: one for each frequency that was tested.
+  /// Creates an audiogram.
+  ///
+  /// - Parameter points: a point for each tested frequency.
   public init(points: [SensitivityPoint]) {
     self.points = points
   }
 }
 
-/// What each ear hears at one frequency (`HKAudiogramSensitivityPoint`).
+/// The hearing thresholds of both ears at one frequency (`HKAudiogramSensitivityPoint`).
 public struct SensitivityPoint: Hashable, Sendable {
-  /// Usually in `Hz`.
+  /// The frequency, usually in `Hz`.
   public var frequency: Quantity
-  /// `nil` where the left ear was not tested.
+  /// The left ear's sensitivity, or `nil` if it was not tested.
   public var left: EarSensitivity?
-  /// `nil` where the right ear was not tested.
+  /// The right ear's sensitivity, or `nil` if it was not tested.
   public var right: EarSensitivity?
 
-  /// A frequency at which neither ear was tested is kept, too.
+  /// Creates a point. A frequency at which neither ear was tested is kept too.
   public init(frequency: Quantity, left: EarSensitivity? = nil, right: EarSensitivity? = nil) {
     self.frequency = frequency
     self.left = left
@@ -28,16 +30,16 @@ public struct SensitivityPoint: Hashable, Sendable {
 
 /// The hearing threshold of one ear at one frequency (`HKAudiogramSensitivityTest`).
 public struct EarSensitivity: Hashable, Sendable {
-  /// Usually in `dBHL`.
+  /// The hearing threshold, usually in `dBHL`.
   public var threshold: Quantity?
-  /// Whether the other ear was kept busy with noise.
+  /// Whether the other ear was masked with noise.
   public var masked: Bool?
-  /// The range that the threshold is held to, in its unit.
+  /// The lower bound to which the threshold is clamped, in its unit.
   public var lowerBound: Double?
-  /// See ``lowerBound``.
+  /// The upper bound to which the threshold is clamped, in its unit.
   public var upperBound: Double?
 
-  /// `nil` stands for whatever the source did not say.
+  /// Creates a sensitivity. `nil` means that the source gives no value.
   public init(
     threshold: Quantity? = nil, masked: Bool? = nil, lowerBound: Double? = nil, upperBound: Double? = nil
   ) {

@@ -1,14 +1,14 @@
-/// The value of a category sample: HealthKit's integer, and Apple's name for it where the integer does not say it.
+/// The value of a category sample: HealthKit's integer, and Apple's name for it if the integer does not determine it.
 ///
 /// Apple's export prints names (`HKCategoryValueSleepAnalysisAsleepCore`), apps send integers. `name` is `nil` when
 /// ``CategoryValueNames`` derives it from the type and the integer; both are `nil` for a sample without a value.
 public struct CategoryValue: Hashable, Sendable, Codable {
   /// The raw value of the HealthKit enumeration that belongs to the sample's type.
   public var value: Int64?
-  /// As the export prints it; kept only where type and ``value`` do not give it back.
+  /// The name in the export, kept only if it cannot be derived from type and ``value``.
   public var name: String?
 
-  /// Use ``CategoryValueNames/value(exported:type:)`` for a text of an export.
+  /// Creates a value. Use ``CategoryValueNames/value(exported:type:)`` for the text of an export.
   public init(value: Int64?, name: String? = nil) {
     self.value = value
     self.name = name

@@ -1,9 +1,11 @@
 /// A characteristic of the person (`HKCharacteristicType`), as Apple's export prints it: `HKBiologicalSexFemale`.
 public struct CharacteristicValue: Hashable, Sendable, Codable {
-  /// As the export prints it. ``Person`` is for comparing: it knows which texts say nothing.
+  /// The text in the export. Use ``Person`` for comparisons, which recognizes texts without information.
   public var value: String
 
-  /// - Parameter value: kept as it is.
+  /// Creates a value.
+  ///
+  /// - Parameter value: kept unchanged.
   public init(value: String) {
     self.value = value
   }

@@ -1,18 +1,21 @@
-/// A record of a health institution (`HKClinicalRecord`): a FHIR resource and where it came from.
+/// A record from a health institution (`HKClinicalRecord`): a FHIR resource and its origin.
 public struct ClinicalRecord: Hashable, Sendable {
-  /// HealthKit's, unique within its source.
+  /// HealthKit's identifier, unique within its source.
   public var identifier: String
-  /// `4.0.1`.
+  /// The FHIR version: `4.0.1`.
   public var fhirVersion: String?
-  /// The FHIR server's address of it.
+  /// The address of the resource on the FHIR server.
   public var sourceURL: String?
-  /// When the phone got it from the institution (`receivedDate`), which may be years after what it is about.
+  /// The time at which the phone received the record (`receivedDate`), possibly years after the event that it
+  /// describes.
   public var received: Timestamp?
-  /// Apple's name of the file: `/clinical-records/Observation-….json`.
+  /// The path of the file in Apple's export: `/clinical-records/Observation-….json`.
   public var path: String?
-  /// The FHIR resource, as JSON; a string of it where it is no JSON. `nil` where the file was not to be had.
+  /// The FHIR resource as JSON, or as a JSON string if the file is not JSON. `nil` if the file was not available.
   public var resource: JSONValue?
 
+  /// Creates a record.
+  ///
   /// - Parameter resource: not validated against FHIR.
   public init(
     identifier: String, fhirVersion: String? = nil, sourceURL: String? = nil, received: Timestamp? = nil,
@@ -34,7 +37,7 @@ extension ClinicalRecord: SamplePayload {
   package static let holdsAnyJSON = true
   package var payload: Payload { .clinicalRecord(self) }
 
-  /// Its identifier is part of its identity.
+  /// The identifier is already part of the identity.
   package var rankDetail: RankDetail { .nothing }
 
   public init(from decoder: any Decoder) throws {

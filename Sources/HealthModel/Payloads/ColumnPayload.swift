@@ -1,25 +1,26 @@
-/// A payload that is mostly long arrays of numbers: one column for each field, all in one JSON object with the rest.
+/// A payload that consists mostly of long arrays of numbers. Each field is a column; the columns and the remaining
+/// members form a single JSON object.
 package protocol ColumnPayload: SamplePayload {
-  /// What is left without the columns.
+  /// The payload without its columns.
   associatedtype Head: Codable
 
   var head: Head { get }
 
-  /// In the order of their UTF-8.
+  /// The names of the columns in the order of their UTF-8.
   static var columnNames: [String] { get }
 
-  /// `nil` for a column that is left out.
+  /// Returns a column, or `nil` for a column that is left out.
   func column(_ name: String) -> [Double?]?
 
-  /// `nil` for columns that do not fit together.
+  /// Creates a payload from its head and columns, or returns `nil` if the columns do not fit together.
   init?(_ head: Head, columns: [String: [Double?]])
 
-  /// Bytes in memory, about.
+  /// The approximate size in memory, in bytes.
   var size: Int { get }
 }
 
 extension Payload {
-  /// `nil` for what is not mostly numbers.
+  /// The payload as a ``ColumnPayload``, or `nil` for other kinds.
   package var columns: (any ColumnPayload)? {
     switch self {
     case .quantity, .category: nil
@@ -31,7 +32,8 @@ extension Payload {
 extension ColumnPayload {
   package static var isLarge: Bool { true }
 
-  /// In little memory beside the numbers; `nil` for a text in any other form than ``coded()`` writes.
+  /// Decodes a payload using little memory beyond the numbers. Returns `nil` for text in any other form than
+  /// ``coded()`` writes.
   init?(columns json: String) {
     guard let (head, columns) = NumberColumns.decode(json, names: Set(Self.columnNames)),
       head.utf8.count < 1 << 20, let head = try? CanonicalJSON.decode(Head.self, head)

@@ -1,11 +1,14 @@
-/// Samples that belong together (`HKCorrelation`): a blood pressure, a meal. The members are samples of their own.
+/// A group of samples that belong together (`HKCorrelation`): a blood pressure, a meal. The members are also samples
+/// of their own.
 public struct Correlation: Hashable, Sendable {
-  /// In the order of the source. They are found by reference, and need not be in the store (yet).
+  /// The references to the members, in the order of the source. The members need not be in the store (yet).
   public var members: [SampleReference]
-  /// Some members were left out for a reader who may not see them; see ``SampleCut``.
+  /// Whether members were removed for a reader who may not see them; see ``SampleCut``.
   public var isPartial: Bool
 
-  /// - Parameter isPartial: whether members are missing from the list on purpose.
+  /// Creates a correlation.
+  ///
+  /// - Parameter isPartial: whether members were removed from the list on purpose.
   public init(members: [SampleReference], isPartial: Bool = false) {
     self.members = members
     self.isPartial = isPartial
@@ -58,7 +61,7 @@ extension Correlation: SamplePayload {
     }
   }
 
-  /// The members rank it.
+  /// The members are its only content, so there is nothing else to rank by.
   package var rankDetail: RankDetail { .nothing }
 }
 

@@ -1,21 +1,24 @@
 /// An electrocardiogram (`HKElectrocardiogram`). Its start and end are the sample's.
 public struct Electrocardiogram: Hashable, Sendable {
-  /// As it came, which Apple's export prints in the person's language: `Sinus Rhythm`.
+  /// The classification, unchanged. Apple's export prints it in the person's language: `Sinus Rhythm`.
   public var classification: String?
-  /// As they came; `nil` where none were entered.
+  /// The symptoms, unchanged, or `nil` if none were entered.
   public var symptoms: String?
-  /// In `count/min`.
+  /// The average heart rate in `count/min`.
   public var averageHeartRate: Double?
-  /// Voltages per second, in Hz.
+  /// The number of voltages per second, in Hz.
   public var samplingFrequency: Double?
-  /// Which electrodes, in Apple's words: `Lead I`, left arm against right.
+  /// The electrodes in Apple's words: `Lead I` is left arm against right.
   public var lead: String?
-  /// Of ``voltages``, as it came: `µV`.
+  /// The unit of ``voltages``, unchanged: `µV`.
   public var unit: String?
-  /// One after the other, at ``samplingFrequency``. NaN for one that could not be read.
+  /// The voltages in order, at ``samplingFrequency``. NaN for a value that could not be read.
   public var voltages: [Double]
 
-  /// - Parameter voltages: in `unit`, evenly spaced; thirty seconds of an Apple Watch are some 15,400.
+  /// Creates an electrocardiogram.
+  ///
+  /// - Parameter voltages: evenly spaced values in `unit`. Thirty seconds from an Apple Watch are about 15,400
+  ///   values.
   public init(
     classification: String? = nil, symptoms: String? = nil, averageHeartRate: Double? = nil,
     samplingFrequency: Double? = nil, lead: String? = nil, unit: String? = nil, voltages: [Double] = []

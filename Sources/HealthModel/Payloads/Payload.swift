@@ -1,42 +1,42 @@
-/// What a sample says. Open: a kind that this version does not know is kept as JSON and passed on.
+/// The content of a sample. The set of kinds is open: a kind unknown to this version is kept as JSON and passed on.
 public enum Payload: Hashable, Sendable {
   /// A number in a unit: steps, heart rate, body mass.
   case quantity(Quantity)
-  /// One value of an enumeration: sleep stages, stand hours, symptoms.
+  /// A value of an enumeration: sleep stages, stand hours, symptoms.
   case category(CategoryValue)
-  /// References to the samples that it groups.
+  /// A group of samples, as references.
   case correlation(Correlation)
   /// A workout with its totals, statistics, events and activities; its route is a sample of its own.
   case workout(Workout)
-  /// One day's rings, which change until the day is over.
+  /// A day's activity rings, which change until the day is over.
   case activitySummary(ActivitySummary)
-  /// Date of birth, sex, blood type and the like.
+  /// A characteristic: date of birth, sex, blood type and the like.
   case characteristic(CharacteristicValue)
-  // Rare and large: boxed, so that they do not make every sample larger.
-  /// Positions, up to hundreds of thousands.
+  // Rare, large payloads are boxed so that they do not enlarge every sample.
+  /// Positions of a workout, up to hundreds of thousands.
   indirect case workoutRoute(WorkoutRoute)
-  /// Voltages and what was made of them.
+  /// The voltages of an electrocardiogram and their classification.
   indirect case electrocardiogram(Electrocardiogram)
   /// A hearing test.
   indirect case audiogram(Audiogram)
-  /// Glasses or contact lenses, with scans of the prescription.
+  /// A prescription for glasses or contact lenses, with scans.
   indirect case visionPrescription(VisionPrescription)
   /// A FHIR resource.
   indirect case clinicalRecord(ClinicalRecord)
-  /// A kind that this version has no type for, or content that its type has no place for. Made with ``foreign(_:_:)``
-  /// where the name comes from outside.
+  /// A kind without a type in this version, or content that does not fit the type of its kind. Use ``foreign(_:_:)``
+  /// if the name comes from outside.
   case unknown(kind: String, content: JSONValue)
 }
 
 extension Payload {
-  /// The types of all kinds, each once.
+  /// The payload types of all kinds, without duplicates.
   package static let contentTypes: [any SamplePayload.Type] = [
     Quantity.self, CategoryValue.self, Correlation.self, Workout.self, ActivitySummary.self, CharacteristicValue.self,
     WorkoutRoute.self, Electrocardiogram.self, Audiogram.self, VisionPrescription.self, ClinicalRecord.self,
   ]
 
-  /// What the case holds; `nil` for ``unknown(kind:content:)``. A box for all but the smallest: what is done with every
-  /// quantity and category is done without it.
+  /// The associated value, or `nil` for ``unknown(kind:content:)``. The existential is boxed for all but the smallest
+  /// types, so hot paths for quantities and categories avoid this property.
   package var content: (any SamplePayload)? {
     switch self {
     case .quantity(let content): content
@@ -58,10 +58,10 @@ extension Payload {
 extension Payload {
   private static let types = Dictionary(uniqueKeysWithValues: contentTypes.map { ($0.kind, $0) })
 
-  /// `nil` for a kind that this version does not know.
+  /// Returns the payload type of a kind, or `nil` if this version does not know the kind.
   package static func contentType(ofKind kind: String) -> (any SamplePayload.Type)? { types[kind] }
 
-  /// Whether this version has a case for it.
+  /// Returns whether this version has a case for the kind.
   public static func isKnown(kind: String) -> Bool { types[kind] != nil }
 
   /// The name of the kind on the wire and in the store.
@@ -74,7 +74,7 @@ extension Payload {
     }
   }
 
-  /// Whether any JSON may be a part of it, however deeply nested.
+  /// Whether the payload may contain arbitrary JSON, nested to any depth.
   package var holdsAnyJSON: Bool {
     switch self {
     case .quantity, .category: false
@@ -83,8 +83,8 @@ extension Payload {
     }
   }
 
-  /// Content that this version has no kind for, under the name that it came with. A name that a known kind bears already
-  /// gets `foreign.` before it, because whoever reads it back would look for that kind's payload.
+  /// Returns content of a foreign kind under its original name. A name that a known kind already uses is prefixed
+  /// with `foreign.`, because decoding would otherwise expect that kind's payload.
   public static func foreign(_ name: String, _ content: JSONValue) -> Payload {
     .unknown(kind: isKnown(kind: name) ? "foreign.\(name)" : name, content: content)
   }

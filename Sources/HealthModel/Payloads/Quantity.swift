@@ -1,11 +1,12 @@
 /// A number in a unit (`HKQuantity`).
 public struct Quantity: Hashable, Sendable {
-  /// May be infinite or NaN, which is one value whatever its bits. A store keeps -0 as 0.
+  /// The number, which may be infinite or NaN (all NaNs are the same value). A store keeps -0 as 0.
   public var value: Double
-  /// HealthKit's unit string, as it came: `count/min`, `kcal`, `mL/min·kg`. Percentages are fractions with unit `%`.
+  /// HealthKit's unit string, unchanged: `count/min`, `kcal`, `mL/min·kg`. Percentages are fractions with the unit
+  /// `%`.
   public var unit: String
 
-  /// `Quantity(72, "count/min")`. The unit is not checked.
+  /// Creates a quantity, `Quantity(72, "count/min")`. The unit is not validated.
   public init(_ value: Double, _ unit: String) {
     self.value = value
     self.unit = unit
@@ -44,6 +45,6 @@ extension Quantity: SamplePayload {
     }
   }
 
-  /// Sorted by its number; see ``Sample/canonicalValue``.
+  /// The number is compared instead; see ``Sample/canonicalValue``.
   package var rankDetail: RankDetail { .nothing }
 }

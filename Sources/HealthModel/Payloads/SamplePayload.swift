@@ -1,8 +1,8 @@
-/// What samples of one kind say. Whatever differs from kind to kind is asked here, or of a protocol that refines this one
-/// (``ColumnPayload``, ``ScopedPayload``, ``SideFilePayload``, ``SingleReading``).
+/// A type for the content of samples of one kind. All differences between kinds are expressed here or in a protocol
+/// that refines this one (``ColumnPayload``, ``ScopedPayload``, ``SideFilePayload``, ``SingleReading``).
 ///
-/// A kind is a type in a file of its own and three lines in `Payload.swift`: its case, and its place in
-/// ``Payload/content`` and ``Payload/contentTypes``.
+/// To add a kind, create a type in a file of its own and add three lines to `Payload.swift`: its case, and its
+/// entries in ``Payload/content`` and ``Payload/contentTypes``.
 ///
 ///     public struct StateOfMind: Hashable, Sendable { public var valence: Double }
 ///
@@ -14,49 +14,54 @@
 ///       }
 ///     }
 ///
-/// Codable is the JSON of the feed. It writes no `null` and leaves out what is empty, and reads with
-/// `strictContainer`, so that what a later version adds is not lost.
+/// The `Codable` conformance defines the JSON of the feed. It writes no `null`, leaves out empty members, and decodes
+/// with `strictContainer`, so that members added by a later version are not lost.
 package protocol SamplePayload: Codable, Hashable, Sendable {
-  /// The name of the kind on the wire and in the store, which is never changed.
+  /// The name of the kind on the wire and in the store, which must never change.
   static var kind: String { get }
 
-  /// This, as the case that it has there.
+  /// The ``Payload`` case with this value.
   var payload: Payload { get }
 
-  /// Whether content that this type does not take is kept as ``Payload/unknown(kind:content:)``, because another version
-  /// may have written it. Only for the kinds that hpeer has always had it is an error.
+  /// Whether content that this type cannot decode is kept as ``Payload/unknown(kind:content:)``, because another
+  /// version may have written it. For the kinds that have existed since the first version, such content is an error.
   static var isOpen: Bool { get }
 
-  /// Whether some are so large that few are held in memory at a time.
+  /// Whether values may be so large that only few are held in memory at a time.
   static var isLarge: Bool { get }
 
-  /// Whether any JSON may be a part of it, however deeply nested.
+  /// Whether the payload may contain arbitrary JSON, nested to any depth.
   static var holdsAnyJSON: Bool { get }
 
-  /// Whether a source has one at a time, so that two of the same time are one that came by two roads, however much each
-  /// says.
+  /// Whether a source has at most one such sample at a time. If so, two samples with equal times are copies that came
+  /// by different roads, even if their content differs.
   static var isUniqueAtItsTime: Bool { get }
 
-  /// From the columns of the store and the wire. Throws `DecodingError` for parts that the kind does not have.
+  /// Creates a payload from the columns of the store and the wire.
+  ///
+  /// - Throws: `DecodingError` for parts that do not match the kind.
   init(coded: CodedPayload) throws
 
-  /// As the columns of the store and the wire have it. Throws `EncodingError` for what cannot be written as JSON.
+  /// Returns the payload in the columns of the store and the wire.
+  ///
+  /// - Throws: `EncodingError` for a payload that cannot be written as JSON.
   func coded() throws -> CodedPayload
 
-  /// Writes what digests are made of: the form of the JSON. Only for speed there is another way than the default.
+  /// Writes the canonical form of the JSON, from which digests are computed. Implement it only if the default is too
+  /// slow.
   func write(to form: inout CanonicalForm)
 
-  /// What was measured: without names that may change from export to export, such as those of files.
+  /// The measured content, without names that may differ between exports, such as those of files.
   var measured: Self { get }
 
-  /// What ranks records that agree in all that identities are made of; see ``Sample/canonicalValue``.
+  /// The text by which records with equal identity fields are ranked; see ``Sample/canonicalValue``.
   var canonicalValue: String { get }
 
-  /// What ranks them where ``canonicalValue`` does not.
+  /// The tie-breaker for equal ``canonicalValue``.
   var rankDetail: RankDetail { get }
 }
 
-/// What of a payload ranks records that are otherwise equal.
+/// The part of a payload by which otherwise equal records are ranked.
 package enum RankDetail {
   case nothing
   case text(String)
@@ -75,7 +80,7 @@ extension SamplePayload {
   package func coded() throws -> CodedPayload { CodedPayload(json: try CanonicalJSON.encode(self)) }
 
   package func write(to form: inout CanonicalForm) {
-    // Null for what cannot be written, which no payload is.
+    // Null for content that cannot be encoded, which does not occur for payloads.
     form.write((try? CanonicalJSON.decode(JSONValue.self, CanonicalJSON.encode(self))) ?? .null)
   }
 
@@ -85,7 +90,8 @@ extension SamplePayload {
 }
 
 extension SamplePayload {
-  /// What `decode` reads; the JSON that `foreign` reads where the kind is open and this type has no place for it.
+  /// Returns the payload that `decode` reads. If decoding fails for an open kind, returns the JSON that `foreign`
+  /// reads.
   static func payload(_ decode: () throws -> Self, foreign: () throws -> JSONValue) throws -> Payload {
     if !isOpen { return try decode().payload }
     if let known = try? decode() { return known.payload }

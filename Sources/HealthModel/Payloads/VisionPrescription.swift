@@ -1,20 +1,20 @@
 import Foundation
 
-/// A prescription for glasses or contact lenses (`HKVisionPrescription`). The sample starts when it was issued.
+/// A prescription for glasses or contact lenses (`HKVisionPrescription`). The sample starts at the date of issue.
 public struct VisionPrescription: Hashable, Sendable {
-  /// `nil` where it never does, or the source did not say.
+  /// The expiration date, or `nil` if there is none or the source does not give it.
   public var expires: Timestamp?
-  /// Of contact lenses; `nil` for glasses.
+  /// The brand of contact lenses, or `nil` for glasses.
   public var brand: String?
-  /// By Apple's attribute name: `sphere`, `cylinder`, `axis`, `add`, `vertex`, `prismAmount`, `prismAngle`, `farPD`,
-  /// `nearPD`, `baseCurve`, `diameter`.
+  /// The values for the right eye by Apple's attribute name: `sphere`, `cylinder`, `axis`, `add`, `vertex`,
+  /// `prismAmount`, `prismAngle`, `farPD`, `nearPD`, `baseCurve`, `diameter`.
   public var right: [String: Quantity]?
-  /// As ``right``; `nil` where nothing is prescribed for that eye.
+  /// The values for the left eye like ``right``, or `nil` if nothing is prescribed for it.
   public var left: [String: Quantity]?
-  /// In the order of the source; empty for most.
+  /// The attachments in the order of the source. Most prescriptions have none.
   public var attachments: [PrescriptionAttachment]
 
-  /// Everything is optional, as in HealthKit's own export.
+  /// Creates a prescription. Everything is optional, as in HealthKit's own export.
   public init(
     expires: Timestamp? = nil, brand: String? = nil, right: [String: Quantity]? = nil,
     left: [String: Quantity]? = nil, attachments: [PrescriptionAttachment] = []
@@ -31,12 +31,14 @@ public struct VisionPrescription: Hashable, Sendable {
 public struct PrescriptionAttachment: Hashable, Sendable {
   /// HealthKit's UUID of the attachment, as text.
   public var identifier: String?
-  /// Where it was found in the export.
+  /// The path of the file in the export.
   public var path: String?
-  /// `nil` where the file was not to be had.
+  /// The content of the file, or `nil` if the file was not available.
   public var content: Data?
 
-  /// - Parameter content: the bytes of the file, a PDF or an image; in JSON they are Base64.
+  /// Creates an attachment.
+  ///
+  /// - Parameter content: the bytes of the file, a PDF or an image, which are Base64 in JSON.
   public init(identifier: String? = nil, path: String? = nil, content: Data? = nil) {
     self.identifier = identifier
     self.path = path

@@ -11,7 +11,7 @@ extension Workout: SamplePayload {
   }
 }
 
-// The JSON, by hand.
+// The JSON encoding, written by hand for speed.
 
 extension Workout {
   private func write(to json: inout CanonicalJSONWriter) throws {
@@ -81,7 +81,7 @@ extension WorkoutActivity {
   }
 }
 
-// What digests are made of: the same members.
+// The canonical form for digests, with the same members.
 
 extension Workout {
   package func write(to form: inout CanonicalForm) {

@@ -1,4 +1,4 @@
-// Empty collections are left out and doubles may be non-finite, so the synthesised coding does not do.
+// The synthesized coding cannot omit empty collections or encode non-finite doubles.
 
 extension Workout: Codable {
   private enum Key: String, CodingKey { case activityType, duration, totals, statistics, events, activities, partial }

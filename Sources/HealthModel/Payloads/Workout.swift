@@ -1,21 +1,23 @@
 /// A workout (`HKWorkout`). Its start, end and metadata are the sample's.
 public struct Workout: Hashable, Sendable {
-  /// Of the whole workout; see ``WorkoutActivity`` for its legs.
+  /// The activity of the whole workout; see ``WorkoutActivity`` for its legs.
   public var activityType: WorkoutActivityType
-  /// Seconds, pauses left out; `nil` where the source did not say.
+  /// The duration in seconds without pauses, or `nil` if the source does not give it.
   public var duration: Double?
-  /// Totals by Apple's attribute name: `totalDistance`, `totalEnergyBurned`, `totalSwimmingStrokeCount`, ...
+  /// The totals by Apple's attribute name: `totalDistance`, `totalEnergyBurned`, `totalSwimmingStrokeCount`, ...
   public var totals: [String: Quantity]
-  /// One for each quantity type that was measured meanwhile, since iOS 16.
+  /// The statistics of each quantity type measured during the workout, since iOS 16.
   public var statistics: [WorkoutStatistics]
-  /// In the order of the source.
+  /// The events in the order of the source.
   public var events: [WorkoutEvent]
-  /// In the order of the source; empty in exports before iOS 16.
+  /// The legs in the order of the source, empty in exports before iOS 16.
   public var activities: [WorkoutActivity]
-  /// Some totals or statistics were left out for a reader who may not see them; see ``SampleCut``.
+  /// Whether totals or statistics were removed for a reader who may not see them; see ``SampleCut``.
   public var isPartial: Bool
 
-  /// - Parameter duration: seconds; often less than from the sample's start to its end.
+  /// Creates a workout.
+  ///
+  /// - Parameter duration: seconds; often shorter than the sample.
   public init(
     activityType: WorkoutActivityType, duration: Double? = nil, totals: [String: Quantity] = [:],
     statistics: [WorkoutStatistics] = [], events: [WorkoutEvent] = [], activities: [WorkoutActivity] = [],
@@ -31,26 +33,26 @@ public struct Workout: Hashable, Sendable {
   }
 }
 
-/// What one quantity type did during a workout (`HKStatistics`).
+/// The statistics of a quantity type during a workout (`HKStatistics`).
 public struct WorkoutStatistics: Hashable, Sendable {
-  /// The quantity type that was summed up.
+  /// The quantity type of the statistics.
   public var type: SampleType
-  /// Start of the interval that the statistics are of; `nil` where the source gives none, which means the whole workout.
+  /// The start of the interval, or `nil` if the source gives none, which means the whole workout.
   public var start: Timestamp?
-  /// End of that interval; `nil` as for ``start``.
+  /// The end of the interval, or `nil` as for ``start``.
   public var end: Timestamp?
-  /// In ``unit``; `nil` where the source gives none, as for a cumulative type.
+  /// The average in ``unit``, or `nil` if the source gives none, as for a cumulative type.
   public var average: Double?
-  /// In ``unit``; `nil` as for ``average``.
+  /// The minimum in ``unit``, or `nil` as for ``average``.
   public var minimum: Double?
-  /// In ``unit``; `nil` as for ``average``.
+  /// The maximum in ``unit``, or `nil` as for ``average``.
   public var maximum: Double?
-  /// In ``unit``; `nil` where the source gives none, as for a discrete type.
+  /// The sum in ``unit``, or `nil` if the source gives none, as for a discrete type.
   public var sum: Double?
-  /// HealthKit's unit string, of all four numbers; `nil` where the source did not say.
+  /// HealthKit's unit string for all four numbers, or `nil` if the source gives none.
   public var unit: String?
 
-  /// Whether the numbers suit the type is not checked.
+  /// Creates statistics, without checking that the numbers suit the type.
   public init(
     type: SampleType, start: Timestamp? = nil, end: Timestamp? = nil, average: Double? = nil, minimum: Double? = nil,
     maximum: Double? = nil, sum: Double? = nil, unit: String? = nil
@@ -68,16 +70,18 @@ public struct WorkoutStatistics: Hashable, Sendable {
 
 /// A pause, lap, segment or marker (`HKWorkoutEvent`).
 public struct WorkoutEvent: Hashable, Sendable {
-  /// `HKWorkoutEventTypePause`, ...
+  /// The event type: `HKWorkoutEventTypePause`, ...
   public var type: String
-  /// When it happened or, with a ``duration``, began.
+  /// The time of the event, or its start if it has a ``duration``.
   public var date: Timestamp
-  /// Seconds; `nil` for an event at one instant.
+  /// The duration in seconds, or `nil` for an instantaneous event.
   public var duration: Double?
-  /// Such as the stroke style of a lap (`HKSwimmingStrokeStyle`); empty for most.
+  /// The event's metadata, such as the stroke style of a lap (`HKSwimmingStrokeStyle`). Empty for most events.
   public var metadata: Metadata
 
-  /// - Parameter type: Apple's name of it; any text is kept.
+  /// Creates an event.
+  ///
+  /// - Parameter type: Apple's name of the type; any text is kept.
   public init(type: String, date: Timestamp, duration: Double? = nil, metadata: Metadata = [:]) {
     self.type = type
     self.date = date
@@ -86,24 +90,26 @@ public struct WorkoutEvent: Hashable, Sendable {
   }
 }
 
-/// One leg of a multi-sport or interval workout (`HKWorkoutActivity`).
+/// A leg of a multi-sport or interval workout (`HKWorkoutActivity`).
 public struct WorkoutActivity: Hashable, Sendable {
-  /// HealthKit's UUID of the activity, as it came.
+  /// HealthKit's UUID of the activity, unchanged.
   public var uuid: String
-  /// When the leg began.
+  /// The start of the leg.
   public var start: Timestamp
-  /// `nil` where the source did not say.
+  /// The end of the leg, or `nil` if the source does not give it.
   public var end: Timestamp?
-  /// Seconds, pauses left out; `nil` where the source did not say.
+  /// The duration in seconds without pauses, or `nil` if the source does not give it.
   public var duration: Double?
-  /// Of this leg, beside the sample's own; empty where there is none.
+  /// The metadata of this leg, in addition to the sample's metadata.
   public var metadata: Metadata
-  /// Of this leg alone.
+  /// The statistics of this leg alone.
   public var statistics: [WorkoutStatistics]
-  /// Of this leg alone.
+  /// The events of this leg alone.
   public var events: [WorkoutEvent]
 
-  /// - Parameter uuid: a text, because other programs write other things there.
+  /// Creates a leg.
+  ///
+  /// - Parameter uuid: a text, because other programs do not always write a UUID.
   public init(
     uuid: String, start: Timestamp, end: Timestamp? = nil, duration: Double? = nil, metadata: Metadata = [:],
     statistics: [WorkoutStatistics] = [], events: [WorkoutEvent] = []

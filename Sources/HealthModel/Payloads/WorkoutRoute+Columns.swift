@@ -1,5 +1,5 @@
-// The points as columns: one array of numbers for each field, all equally long. `null` stands for what a point does not
-// have; a column that no point has is left out.
+// The points are encoded as columns: an array of numbers for each field, all of the same length. `null` stands for a
+// value that a point lacks. A column without any values is left out.
 
 extension WorkoutRoute: ColumnPayload {
   package static let kind = "workoutRoute"
@@ -11,7 +11,7 @@ extension WorkoutRoute: ColumnPayload {
     "course", "elevation", "horizontalAccuracy", "latitude", "longitude", "speed", "time", "verticalAccuracy",
   ]
 
-  /// What is left of a route without its columns.
+  /// A route without its columns.
   package struct Head: Codable {
     var workout: SampleReference?
     var path: String?
@@ -30,7 +30,7 @@ extension WorkoutRoute: ColumnPayload {
 
   package var head: Head { Head(workout: workout, path: path) }
 
-  /// `nil` for a column that no point has.
+  /// Returns a column, or `nil` if no point has a value for it.
   package func column(_ name: String) -> [Double?]? {
     let column: [Double?] =
       switch name {
@@ -70,7 +70,7 @@ extension WorkoutRoute: ColumnPayload {
 }
 
 extension WorkoutRoute {
-  /// What the files are called that the points are in may change from export to export.
+  /// The points alone, because file names may differ between exports.
   package var measured: WorkoutRoute { WorkoutRoute(points: points) }
 
   package func write(to form: inout CanonicalForm) {
@@ -89,7 +89,7 @@ extension WorkoutRoute {
 extension WorkoutRoute: SideFilePayload {
   package var hasFile: Bool { !points.isEmpty }
 
-  /// The further parts of a long route have no other identity.
+  /// Returns the other key kind of the first part of a route. Further parts of a long route have no other identity.
   package func otherKeyKind(_ kind: String) -> String? {
     let (bare, whole) = ("WorkoutRoute:empty", "WorkoutRoute")
     return kind == (hasFile ? whole : bare) ? (hasFile ? bare : whole) : nil
@@ -97,7 +97,7 @@ extension WorkoutRoute: SideFilePayload {
 
   package static let sideFilePaths = SideFilePaths(link: "$.workout", content: "$.latitude", path: "$.path")
 
-  /// Its key does not say what it belongs to.
+  /// Returns a route with a point. The link is not part of a route's key.
   package static func withFile(link: String?) -> (content: WorkoutRoute, keyKind: String) {
     (WorkoutRoute(points: [RoutePoint(latitude: 0, longitude: 0)]), "WorkoutRoute")
   }

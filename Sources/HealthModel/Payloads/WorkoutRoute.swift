@@ -1,13 +1,15 @@
-/// Where a workout went (`HKWorkoutRoute`). Its start and end are the sample's.
+/// The route of a workout (`HKWorkoutRoute`). Its start and end are the sample's.
 public struct WorkoutRoute: Hashable, Sendable {
-  /// `nil` for a track that no workout names.
+  /// The workout of the route, or `nil` for a track that no workout refers to.
   public var workout: SampleReference?
-  /// The file that Apple's export keeps the points in, as it names it: `/workout-routes/route_2019-09-24_1.07pm.gpx`.
+  /// The path of the GPX file in Apple's export: `/workout-routes/route_2019-09-24_1.07pm.gpx`.
   public var path: String?
-  /// In the order of the source; empty where the points were not to be had.
+  /// The points in the order of the source, empty if they were not available.
   public var points: [RoutePoint]
 
-  /// - Parameter points: neither sorted nor checked here.
+  /// Creates a route.
+  ///
+  /// - Parameter points: neither sorted nor validated.
   public init(workout: SampleReference? = nil, path: String? = nil, points: [RoutePoint] = []) {
     self.workout = workout
     self.path = path
@@ -15,26 +17,27 @@ public struct WorkoutRoute: Hashable, Sendable {
   }
 }
 
-/// One position of a route (`CLLocation`).
+/// A position on a route (`CLLocation`).
 public struct RoutePoint: Hashable, Sendable {
-  /// Seconds since the sample's start; `nil` for a point without a time.
+  /// The seconds since the sample's start, or `nil` for a point without a time.
   public var time: Double?
-  /// Degrees, WGS 84.
+  /// The latitude in degrees (WGS 84).
   public var latitude: Double
-  /// Degrees, WGS 84.
+  /// The longitude in degrees (WGS 84).
   public var longitude: Double
-  /// Metres above sea level; `nil` where the source did not say.
+  /// The elevation in metres above sea level, or `nil` if the source does not give it.
   public var elevation: Double?
-  /// Metres per second; negative where it was not known.
+  /// The speed in metres per second, negative if unknown to the device, or `nil` if the source does not give it.
   public var speed: Double?
-  /// Degrees clockwise from north; negative where it was not known.
+  /// The course in degrees clockwise from north, negative if unknown to the device, or `nil` if the source does not
+  /// give it.
   public var course: Double?
-  /// Radius of uncertainty in metres (`CLLocation`); `nil` where the source did not say.
+  /// The radius of uncertainty in metres (`CLLocation`), or `nil` if the source does not give it.
   public var horizontalAccuracy: Double?
-  /// Uncertainty of ``elevation`` in metres; `nil` where the source did not say.
+  /// The uncertainty of ``elevation`` in metres, or `nil` if the source does not give it.
   public var verticalAccuracy: Double?
 
-  /// `nil` stands for what the source did not say. Ranges are not checked.
+  /// Creates a point. `nil` means that the source gives no value. Ranges are not validated.
   public init(
     time: Double? = nil, latitude: Double, longitude: Double, elevation: Double? = nil, speed: Double? = nil,
     course: Double? = nil, horizontalAccuracy: Double? = nil, verticalAccuracy: Double? = nil

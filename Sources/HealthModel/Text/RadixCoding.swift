@@ -1,22 +1,22 @@
-/// Bytes as text in an alphabet of 16, 32 or 64 characters, without padding (RFC 4648). A byte string has one spelling, but
-/// for the case of letters where that means nothing.
+/// A text encoding of bytes in an alphabet of 16, 32 or 64 characters, without padding (RFC 4648). Each byte string
+/// has only one accepted spelling, apart from letter case if the alphabet ignores it.
 ///
-/// For keys, tokens and fingerprints. UUIDs and numbers, of which there are millions, have printers of their own.
+/// Used for keys, tokens and fingerprints. UUIDs and numbers, which occur by the million, have their own printers.
 package struct RadixCoding: Sendable {
-  /// Section 8, in lower case: every binary field of hpeer's JSON.
+  /// Base 16 (RFC 4648 section 8) in lower case, for every binary field of hpeer's JSON.
   package static let hex = RadixCoding("0123456789abcdef", ignoringCase: true)
-  /// Section 6, in upper case.
+  /// Base 32 (RFC 4648 section 6) in upper case.
   package static let base32 = RadixCoding("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", ignoringCase: true)
-  /// Section 5: for URLs and header fields.
+  /// Base 64 for URLs and header fields (RFC 4648 section 5).
   package static let base64URL = RadixCoding(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", ignoringCase: false)
 
   private static let foreign: UInt8 = 0xFF
 
   private let alphabet: [UInt8]
-  /// What each character stands for.
+  /// The value of each character.
   private let values: [UInt8]
-  /// Of one character.
+  /// The number of bits per character.
   private let bits: Int
 
   private init(_ alphabet: String, ignoringCase: Bool) {
@@ -46,7 +46,8 @@ package struct RadixCoding: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Nil for a foreign character, padding, an impossible length or left-over bits that are not zero.
+  /// Returns the decoded bytes, or `nil` for a foreign character, padding, an impossible length or nonzero leftover
+  /// bits.
   package func decode(_ text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count * bits / 8)

@@ -1,7 +1,7 @@
-/// Texts from outside, divided by what their bytes are. Swift compares by characters, and a combining mark after a comma
-/// makes one character of both, so that `split(separator: ",")` does not see the comma.
+/// Byte-based splitting and matching of external text. Swift compares by characters: a comma followed by a combining
+/// mark is a single character, which `split(separator: ",")` does not find.
 extension StringProtocol {
-  /// What lies between the occurrences of an ASCII character.
+  /// Returns the parts of the text between occurrences of an ASCII character.
   package func parts(
     separatedBy separator: Unicode.Scalar, maxSplits: Int = .max, omittingEmptySubsequences: Bool = true
   ) -> [SubSequence] {
@@ -10,18 +10,19 @@ extension StringProtocol {
     ).map { self[$0.startIndex..<$0.endIndex] }
   }
 
-  /// `hasPrefix` for UTF-8 bytes: without Unicode normalization, and also in the middle of a character.
+  /// Returns whether the text begins with the UTF-8 bytes of `prefix`, without Unicode normalization and even in the
+  /// middle of a character.
   package func begins(with prefix: some StringProtocol) -> Bool { utf8.starts(with: prefix.utf8) }
 
-  /// `hasSuffix` for UTF-8 bytes, likewise.
+  /// Returns whether the text ends with the UTF-8 bytes of `suffix`, likewise without normalization.
   package func ends(with suffix: some StringProtocol) -> Bool {
     utf8.reversed().starts(with: suffix.utf8.reversed())
   }
 }
 
 extension String {
-  /// The beginning, of at most so many bytes of UTF-8, cut between two Unicode scalars. What is kept, sent or printed of a
-  /// text from outside is cut so: one character may have millions of combining marks.
+  /// Returns the beginning of the text, at most `count` bytes of UTF-8, cut between two Unicode scalars. External
+  /// text must be shortened this way because a character may have millions of combining marks.
   package func shortened(toBytes count: Int) -> String {
     guard var end = utf8.index(startIndex, offsetBy: count, limitedBy: endIndex), end < endIndex else {
       return self

@@ -1,31 +1,25 @@
 import Foundation
 
-/// A beginning or an end that a person names: whole days, a time on the clock of some zone, or an instant.
-///
-/// ```swift
-/// guard let from = DateBound("2024-06-15"), let zone = TimeZone(identifier: "Europe/Berlin") else { return }
-/// let now = Timestamp(seconds: 1_718_447_400)
-/// let day = from.start(in: zone, now: now)..<from.end(in: zone, now: now)  // 2024-06-14T22:00:00Z ..< 2024-06-15T22:00:00Z
-/// if let week = DateBound("7d") { print(week.start(in: zone, now: now)) }  // when the day seven days ago began
-/// ```
+/// The start or end of a period as entered by a person: whole days, a local time, or an instant.
 public enum DateBound: Hashable, Sendable {
-  /// `2024-06-15`: begins with the day, or ends with it.
+  /// A day, `2024-06-15`. It starts or ends with the day.
   case day(CivilTime)
-  /// `2024-06`: begins with the first day of the month, or ends with its last.
+  /// A month, `2024-06`. It starts with its first day or ends with its last.
   case month(CivilTime)
-  /// `2024`: likewise.
+  /// A year, `2024`. It starts with its first day or ends with its last.
   case year(CivilTime)
-  /// `yesterday`, `7d`, `3 weeks ago`: the day that was so many days ago.
+  /// A number of days ago: `yesterday`, `7d`, `3 weeks ago`.
   case daysAgo(Int)
-  /// `3 months ago`, `1y`: the day that had this day's number so many months ago, or the last of that month if there is none.
+  /// A number of months ago: `3 months ago`, `1y`. The day has today's day number, or is the last of that month if it
+  /// has no such day.
   case monthsAgo(Int)
-  /// `2024-06-15T10:30`, with seconds and fractions if need be.
+  /// A local time, `2024-06-15T10:30`, optionally with seconds and fractions.
   case time(CivilTime)
-  /// A time with its offset, which is the same wherever it is read.
+  /// An instant: a time with a UTC offset, independent of the zone in which it is read.
   case instant(Timestamp)
 
-  /// Reads a date, a month, a year, a time with or without seconds and with or without an offset (ISO 8601), or in English
-  /// how long ago something was, in days, weeks, months or years; `nil` for anything else.
+  /// Reads an ISO 8601 date, month, year or time, with or without seconds and offset, or an English relative date in
+  /// days, weeks, months or years. Returns `nil` for anything else.
   public init?(_ text: String) {
     if let time = CivilTime(text) {
       self = text.contains { $0 == "T" || $0 == " " } ? .time(time) : .day(time)
@@ -42,7 +36,7 @@ public enum DateBound: Hashable, Sendable {
     }
   }
 
-  /// Whether it names days and no time of day.
+  /// Whether this bound denotes whole days and has no time of day.
   public var isWholeDays: Bool {
     switch self {
     case .day, .month, .year, .daysAgo, .monthsAgo: true
@@ -50,9 +44,9 @@ public enum DateBound: Hashable, Sendable {
     }
   }
 
-  /// The first instant of what begins so. Of a time that was twice, the first.
+  /// Returns the first instant of a period that starts with this bound. If a time occurred twice, the first is used.
   ///
-  /// - Parameter now: in whose day a way back begins.
+  /// - Parameter now: the current time, from which relative dates are counted.
   public func start(in zone: TimeZone, now: Timestamp) -> Timestamp {
     switch self {
     case .day(let time), .month(let time), .year(let time), .time(let time): zone.first(of: time)
@@ -61,7 +55,8 @@ public enum DateBound: Hashable, Sendable {
     }
   }
 
-  /// The first instant after what ends so: a day is whole, a time is not included. Of a time that was twice, the second.
+  /// Returns the first instant after a period that ends with this bound. A day is included as a whole, a time is
+  /// excluded. If a time occurred twice, the second is used.
   public func end(in zone: TimeZone, now: Timestamp) -> Timestamp {
     switch self {
     case .day(let time): zone.first(of: time.advanced(byDays: 1))
@@ -73,7 +68,8 @@ public enum DateBound: Hashable, Sendable {
     }
   }
 
-  /// The two instants that a time may mean on a day on which clocks are put back; empty where there is no doubt.
+  /// Returns the two instants of a local time that occurred twice because clocks were set back, or an empty array if
+  /// the bound is unambiguous.
   public func doubt(in zone: TimeZone) -> [Timestamp] {
     guard case .time(let time) = self else { return [] }
     let instants = zone.instants(of: time)
@@ -82,7 +78,7 @@ public enum DateBound: Hashable, Sendable {
 
   // MARK: Ago
 
-  /// Further back than any record.
+  /// The largest accepted number, further back than any record.
   private static let furthest = 1_000
 
   private static func ago(_ text: String) -> DateBound? {
@@ -98,7 +94,7 @@ public enum DateBound: Hashable, Sendable {
     case "w", "week", "weeks": .daysAgo(7 * count)
     case "month", "months": .monthsAgo(count)
     case "y", "year", "years": .monthsAgo(12 * count)
-    // `m` may be minutes to many.
+    // `m` could also mean minutes.
     default: nil
     }
   }

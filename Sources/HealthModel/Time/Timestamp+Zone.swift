@@ -1,11 +1,12 @@
 import Foundation
 
-/// Instants as a clock in some zone shows them.
+/// Instants as clocks in a time zone show them.
 extension Timestamp {
-  /// `2024-06-15T12:30:00+02:00`: as ``iso8601``, with the offset that is in force there then. `Z` for UTC itself.
+  /// Returns the text of ``iso8601`` with the zone's UTC offset at this instant: `2024-06-15T12:30:00+02:00`. UTC
+  /// itself is printed as `Z`.
   ///
-  /// Offsets of seconds, as most were before there were time zones, are cut to the minute, and the time with them: what
-  /// is printed always names this instant.
+  /// Offsets with seconds, common before standard time zones, are rounded down to the minute and the time is adjusted
+  /// with them, so the text always denotes this instant.
   public func iso8601(in zone: TimeZone) -> String {
     guard let (shifted, minutes) = shown(in: zone) else { return iso8601 }
     if minutes == 0, zone.isUTC { return iso8601 }
@@ -13,18 +14,19 @@ extension Timestamp {
     return "\(shifted.iso8601.dropLast())\(minutes < 0 ? "-" : "+")\(offset)"
   }
 
-  /// The date there, `2024-06-15`.
+  /// Returns the date in the zone, `2024-06-15`.
   public func date(in zone: TimeZone) -> String {
     String((shown(in: zone)?.clock ?? self).iso8601.prefix { $0 != "T" })
   }
 
-  /// Whether a day of the zone begins at this instant.
+  /// Returns whether this instant is the start of a day in the zone.
   public func isStartOfDay(in zone: TimeZone) -> Bool {
     guard let day = CivilTime(date(in: zone)) else { return false }
     return zone.first(of: day) == self
   }
 
-  /// What a clock in UTC would have to show, and the minutes it is ahead. `nil` at the very ends of time.
+  /// Returns the UTC instant whose clock reading equals the local one, and the offset in minutes. Returns `nil` at
+  /// the limits of the representable range.
   private func shown(in zone: TimeZone) -> (clock: Timestamp, minutes: Int)? {
     let seconds = zone.offset(at: self)
     let minutes = seconds >= 0 ? seconds / 60 : -((59 - seconds) / 60)

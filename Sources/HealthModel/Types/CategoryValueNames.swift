@@ -1,14 +1,14 @@
-/// Apple's names for the integers of category samples, read from `Resources/category_values.tsv`.
+/// Apple's names for the integer values of category samples, read from `Resources/category_values.tsv`.
 public struct CategoryValueNames: Sendable {
-  /// The table that this build carries, read once.
+  /// The table in this build, loaded once.
   public static let healthKit = CategoryValueNames(
     table: String(decoding: PackageResources.category_values_tsv, as: UTF8.self))
 
   private let values: [String: Int64]
   private let names: [String: [Int64: String]]
 
-  /// Reads rows `enumeration value name` below a header line. Where two rows give one integer, the first is its name
-  /// and the later ones are older spellings that are understood.
+  /// Reads rows of `enumeration value name` below a header line. If two rows have the same integer, the first is its
+  /// name and later ones are older spellings that are still understood.
   init(table: String) {
     var values: [String: Int64] = [:]
     var names: [String: [Int64: String]] = [:]
@@ -22,13 +22,13 @@ public struct CategoryValueNames: Sendable {
     self.names = names
   }
 
-  /// Apple's name for `value` in samples of `type`; `nil` where there is none.
+  /// Returns Apple's name for `value` in samples of `type`, or `nil` if there is none.
   public func name(of value: Int64, type: SampleType) -> String? {
     SampleTypeCatalogue.healthKit[type]?.values.flatMap { names[$0]?[value] }
   }
 
-  /// The value that `text` in an export means: an integer as such, a known name as its integer. The text itself is
-  /// kept wherever type and integer do not give it back.
+  /// Returns the value for a text in an export: an integer, or the integer of a known name. The text is kept if it
+  /// cannot be derived from the type and the integer.
   public func value(exported text: String, type: SampleType) -> CategoryValue {
     if let value = values[text] {
       return CategoryValue(value: value, name: name(of: value, type: type) == text ? nil : text)
@@ -39,7 +39,7 @@ public struct CategoryValueNames: Sendable {
     return CategoryValue(value: Int64(text), name: text)
   }
 
-  /// What an export prints for `category`; `nil` for a sample without a value.
+  /// Returns the text that an export prints for `category`, or `nil` for a sample without a value.
   public func exported(_ category: CategoryValue, type: SampleType) -> String? {
     category.name ?? category.value.map { name(of: $0, type: type) ?? String($0) }
   }

@@ -1,25 +1,27 @@
 /// The hardware that measured a sample (`HKDevice`).
 public struct Device: Hashable, Sendable, Codable {
-  /// As the manufacturer's app has it for people: `Apple Watch`.
+  /// The name that the manufacturer's app shows: `Apple Watch`.
   public var name: String?
-  /// `Apple Inc.`
+  /// The manufacturer: `Apple Inc.`
   public var manufacturer: String?
   /// The kind of device: `Watch`.
   public var model: String?
-  /// The manufacturer's own word for the revision: `Watch6,2`.
+  /// The manufacturer's designation of the hardware revision: `Watch6,2`.
   public var hardwareVersion: String?
-  /// Of the sensor itself, apart from the ``softwareVersion`` of what runs on it.
+  /// The firmware version of the sensor itself, as opposed to ``softwareVersion``.
   public var firmwareVersion: String?
-  /// Of the operating system or the app on the device: `10.5`.
+  /// The version of the device's operating system or app: `10.5`.
   public var softwareVersion: String?
-  /// What the phone calls it, such as a Bluetooth peripheral's UUID: another phone has another for it.
+  /// The phone's identifier for the device, such as a Bluetooth peripheral's UUID. Another phone uses a different
+  /// identifier.
   public var localIdentifier: String?
   /// The device identifier of a medical device's UDI (21 CFR 830.3), without the production identifier.
   public var udiDeviceIdentifier: String?
-  /// A description that does not divide into the fields above, kept as it came but for its memory address.
+  /// A description that cannot be split into the fields above, unchanged except for its memory address, which is
+  /// removed.
   public var text: String?
 
-  /// A device of which nothing need be known: one without any field is a device all the same, and not `nil`.
+  /// Creates a device. A device without any fields is still a device, different from `nil`.
   public init(
     name: String? = nil, manufacturer: String? = nil, model: String? = nil, hardwareVersion: String? = nil,
     firmwareVersion: String? = nil, softwareVersion: String? = nil, localIdentifier: String? = nil,

@@ -1,4 +1,5 @@
-/// The unit in which people say how much of something there is: of nutrients that on labels of food, of a way on land kilometres.
+/// The units that people use in everyday life: milligrams and micrograms as on food labels, kilometres for distances
+/// on land.
 ///
 /// ```swift
 /// print(EverydayUnit.of(SampleType("HKQuantityTypeIdentifierDietaryIron")) ?? "")  // mg
@@ -14,7 +15,7 @@ public enum EverydayUnit {
     "Molybdenum",
   ]
 
-  /// `mg`, `mcg` or `km`; `nil` for what people say as it is.
+  /// Returns `mg`, `mcg` or `km`, or `nil` for types whose usual unit is the canonical unit.
   public static func of(_ type: SampleType) -> String? {
     if let name = name(of: type, after: "Dietary") {
       return milligrams.contains(name) ? "mg" : micrograms.contains(name) ? "mcg" : nil

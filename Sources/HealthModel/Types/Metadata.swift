@@ -1,17 +1,17 @@
-/// What a source attached to a sample, by HealthKit metadata key or a key of its own.
+/// The metadata of a sample, by HealthKit metadata key or the source's own key.
 public typealias Metadata = [String: MetadataValue]
 
-/// One metadata value. Apple's export prints all of them as text; apps send numbers, booleans and dates too.
+/// A metadata value. Apple's export prints every value as text; apps also send numbers, booleans and dates.
 public enum MetadataValue: Hashable, Sendable {
-  /// Text, and every value of Apple's export, which prints them all as text.
+  /// Text, and every value from Apple's export.
   case string(String)
-  /// A whole number that came as one: `1.0` is a ``number(_:)``.
+  /// An integer that was sent as such: `1.0` is a ``number(_:)``.
   case integer(Int64)
-  /// May be infinite or NaN.
+  /// A floating-point number, which may be infinite or NaN.
   case number(Double)
-  /// As apps send it. Apple's export prints `1` and `0`, which stay text.
+  /// A Boolean value from an app. Apple's export prints `1` and `0`, which remain text.
   case bool(Bool)
-  /// An instant to the microsecond; the zone that it was written with is not kept.
+  /// An instant in microseconds; its original time zone is not kept.
   case date(Timestamp)
 }
 
@@ -19,14 +19,14 @@ extension MetadataValue: ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .string(value) }
 }
 
-/// In JSON a string, an integer and a boolean stand for themselves; `{"number": 1.5}` and `{"date": "…Z"}` name what
-/// JSON cannot tell apart. A bare fraction is read as a number.
+/// Encoded in JSON as a string, integer or boolean, or as `{"number": 1.5}` or `{"date": "…Z"}` for types that JSON
+/// cannot distinguish. A bare fraction is read as a number.
 extension MetadataValue: Codable {
   private enum Key: String, CodingKey { case number, date }
 
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
-    // The commonest first: each kind in vain costs more than the value.
+    // The most common types first: a failed attempt costs more than decoding the value.
     if let text = try? container.decode(String.self) {
       self = .string(text)
     } else if let object = try? decoder.container(keyedBy: Key.self) {

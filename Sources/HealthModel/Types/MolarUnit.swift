@@ -1,4 +1,4 @@
-/// Units of an amount of substance, which convert to a mass by what is measured.
+/// Conversion between the long and short forms of molar units, whose conversion to mass depends on the substance.
 ///
 /// HealthKit writes them with the molar mass, `mmol<180.1558800000541>/L`; people write `mmol/L`.
 ///
@@ -9,13 +9,13 @@
 /// print(MolarUnit.short(unit))                                          // mmol/L
 /// ```
 public enum MolarUnit {
-  /// In g/mol: HKUnitMolarMassBloodGlucose, and cholesterol's.
+  /// Molar masses in g/mol: HKUnitMolarMassBloodGlucose and that of cholesterol.
   private static let masses = [
     "HKQuantityTypeIdentifierBloodGlucose": "180.1558800000541",
     "HKQuantityTypeIdentifierDietaryCholesterol": "386.654",
   ]
 
-  /// With the molar mass of what a type measures; as it is where it needs none, or none is known.
+  /// Returns the unit with the molar mass of the type's substance, or unchanged if it needs none or none is known.
   public static func long(_ unit: String, of type: SampleType) -> String {
     guard let mass = masses[type.rawValue] else { return unit }
     let parts = unit.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -23,7 +23,7 @@ public enum MolarUnit {
     return ([parts[0] + "<\(mass)>"] + parts.dropFirst()).joined(separator: "/")
   }
 
-  /// Without molar masses.
+  /// Returns the unit without its molar mass.
   public static func short(_ unit: String) -> String {
     guard let open = unit.firstIndex(of: "<"), let close = unit[open...].firstIndex(of: ">") else { return unit }
     return String(unit[..<open] + unit[unit.index(after: close)...])

@@ -8,7 +8,7 @@ public struct SampleType: RawRepresentable, Hashable, Sendable, Comparable {
     self.rawValue = rawValue
   }
 
-  /// As ``init(rawValue:)``; the identifier is neither looked up nor changed.
+  /// Creates a type from an identifier, like ``init(rawValue:)``. The identifier is neither validated nor changed.
   public init(_ identifier: String) {
     self.init(rawValue: identifier)
   }
@@ -19,13 +19,13 @@ public struct SampleType: RawRepresentable, Hashable, Sendable, Comparable {
 }
 
 extension SampleType {
-  /// `HKWorkoutTypeIdentifier`, the one type of all workouts.
+  /// The type of all workouts, `HKWorkoutTypeIdentifier`.
   public static let workout = Self("HKWorkoutTypeIdentifier")
-  /// `HKActivitySummaryTypeIdentifier`: one day's activity rings.
+  /// The type of a day's activity rings, `HKActivitySummaryTypeIdentifier`.
   public static let activitySummary = Self("HKActivitySummaryTypeIdentifier")
-  /// `HKWorkoutRouteTypeIdentifier`: where a workout went.
+  /// The type of workout routes, `HKWorkoutRouteTypeIdentifier`.
   public static let workoutRoute = Self("HKWorkoutRouteTypeIdentifier")
-  /// `HKDataTypeIdentifierElectrocardiogram`.
+  /// The type of electrocardiograms, `HKDataTypeIdentifierElectrocardiogram`.
   public static let electrocardiogram = Self("HKDataTypeIdentifierElectrocardiogram")
 }
 

@@ -1,7 +1,7 @@
-/// What is known about the sample types of HealthKit, read from `Resources/sample_types.tsv`.
+/// A catalogue of HealthKit's sample types, read from `Resources/sample_types.tsv`.
 ///
-/// The catalogue is data: it gives types their short names, canonical units and groups. Nothing is refused for being
-/// absent from it.
+/// It gives types their short names, canonical units and groups. Types that are missing from it are accepted
+/// everywhere.
 ///
 /// ```swift
 /// let catalogue = SampleTypeCatalogue.healthKit
@@ -11,59 +11,59 @@
 /// print(catalogue.suggestions(for: "hartrate"))          // heartRate first
 /// ```
 public struct SampleTypeCatalogue: Sendable {
-  /// How samples of a type combine into one number (`HKQuantityAggregationStyle`).
+  /// The way in which samples of a type combine into a single number (`HKQuantityAggregationStyle`).
   public enum Aggregation: String, Sendable {
     /// Values add up over time: steps, energy, distance.
     case cumulative
-    /// Values have a plain mean, a minimum and a maximum (`discreteArithmetic`): body mass.
+    /// Values have an arithmetic mean, a minimum and a maximum (`discreteArithmetic`): body mass.
     case discrete
-    /// Values have a mean in which each counts for as long as it lasts: heart rate.
+    /// Values have a mean weighted by duration: heart rate.
     case discreteTemporallyWeighted
-    /// Sound levels, whose mean is that of their energies (IEC 61672-1).
+    /// Sound levels, which are averaged by energy (IEC 61672-1).
     case discreteEquivalentContinuousLevel
   }
 
-  /// What kind of HealthKit object a type describes.
+  /// The kind of HealthKit object that a type describes.
   public enum Kind: String, Sendable {
     /// Types whose samples have a ``Payload`` of the same name.
     case quantity, category, correlation, characteristic, workout, activitySummary
-    /// Types of which some have a ``Payload`` of the same name, and the others are kept as JSON.
+    /// Types whose samples have a ``Payload`` of the same name or, if there is no such payload, are kept as JSON.
     case electrocardiogram, heartbeatSeries, audiogram, stateOfMind, workoutRoute, visionPrescription
     /// Doses, questionnaires such as PHQ-9, and FHIR resources.
     case medicationDoseEvent, scoredAssessment, clinicalRecord
   }
 
-  /// One row of the catalogue.
+  /// A row of the catalogue.
   public struct Entry: Sendable {
-    /// No two rows have the same.
+    /// The sample type, which is unique in the catalogue.
     public let type: SampleType
-    /// The Swift HealthKit constant, which people type: `stepCount`.
+    /// The name of the Swift constant in HealthKit, which people type: `stepCount`.
     public let shortName: String
-    /// In English, as Apple's Health app shows it: `Walking + Running Distance`.
+    /// The English name in Apple's Health app: `Walking + Running Distance`.
     public let displayName: String
-    /// The group that Apple's Health app would show it in: `heart`, `activity`, ...
+    /// The group in Apple's Health app: `heart`, `activity`, ...
     public let group: String
-    /// Rows of a kind that this version does not know are not in the catalogue.
+    /// The kind of object. Rows of unknown kinds are not loaded.
     public let kind: Kind
-    /// The unit that values are compared and aggregated in; `nil` for what has none.
+    /// The unit in which values are compared and aggregated, or `nil` for types without a unit.
     public let canonicalUnit: String?
-    /// `nil` for what is no quantity.
+    /// The aggregation style of a quantity type, or `nil` for other types.
     public let aggregation: Aggregation?
-    /// The enumeration of ``CategoryValueNames`` that a category's values belong to.
+    /// The enumeration of ``CategoryValueNames`` for a category type's values.
     let values: String?
   }
 
-  /// The catalogue that this build carries, read once.
+  /// The catalogue in this build, loaded once.
   public static let healthKit = SampleTypeCatalogue(
     table: String(decoding: PackageResources.sample_types_tsv, as: UTF8.self))
 
-  /// In the order of the table's rows.
+  /// All entries in the order of the table's rows.
   public let entries: [Entry]
   private let byIdentifier: [String: Int]
   private let byName: [String: Int]
 
-  /// Reads tab-separated rows `shortName displayName group identifier kind unit aggregation notes values` below a
-  /// header line. Rows of an unknown kind are left out.
+  /// Reads tab-separated rows of `shortName displayName group identifier kind unit aggregation notes values` below a
+  /// header line. Rows of an unknown kind are skipped.
   init(table: String) {
     let entries = table.split(whereSeparator: \.isNewline).dropFirst().compactMap { line -> Entry? in
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
@@ -80,55 +80,56 @@ public struct SampleTypeCatalogue: Sendable {
       entries.enumerated().map { ($1.shortName.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// `nil` for a type that the catalogue does not know, which is no error.
+  /// Returns the entry of a type, or `nil` if the catalogue does not know the type.
   public subscript(type: SampleType) -> Entry? {
     byIdentifier[type.rawValue].map { entries[$0] }
   }
 
-  /// The type that a person means by `text`: a HealthKit identifier, a short name in any case, or a metric of Health Auto
-  /// Export (`hae.step_count`); `nil` when none of these.
+  /// Returns the type for a HealthKit identifier, a short name in any case, or a metric of Health Auto Export
+  /// (`hae.step_count`). Returns `nil` for other text.
   public func type(named text: String) -> SampleType? {
     if let index = byIdentifier[text] ?? byName[text.lowercased()] { return entries[index].type }
     return text.begins(with: "HK") || text.begins(with: "hae.") ? SampleType(text) : nil
   }
 
-  /// The types of the samples that a correlation of this type is made of, as far as HealthKit says; none for any other type.
+  /// Returns the types of the samples that belong to a correlation of this type according to HealthKit, or an empty
+  /// array for any other type.
   public func members(of type: SampleType) -> [SampleType] {
     guard let entry = self[type], entry.kind == .correlation else { return [] }
-    // A blood pressure is two numbers of that name, a meal any of what is eaten and drunk.
+    // A blood pressure consists of two quantities with its name as a prefix, a meal of any dietary quantities.
     return entries.filter {
       $0.kind == .quantity && $0.group == entry.group
         && (entry.canonicalUnit == nil || $0.shortName.hasPrefix(entry.shortName))
     }.map(\.type)
   }
 
-  /// The short names closest to a mistyped one, best first, for "did you mean".
+  /// Returns the short names most similar to a mistyped one, best first, for "did you mean".
   public func suggestions(for text: String, limit: Int = 3) -> [String] {
     SimilarNames.suggestions(for: text, among: entries.map(\.shortName), limit: limit)
   }
 }
 
 extension SampleType {
-  /// The name that people read: the catalogue's short name, else the identifier itself.
+  /// The catalogue's short name, or the identifier for an unknown type.
   public var shortName: String {
     SampleTypeCatalogue.healthKit[self]?.shortName ?? rawValue
   }
 }
 
 extension Sequence<SampleType> {
-  /// These, each once, and the types of what correlations of them are made of: whatever is handed on of a blood pressure has
-  /// its numbers.
+  /// These types without duplicates, and the member types of correlations among them. A blood pressure is always
+  /// passed on with its quantities.
   public var withMembers: [SampleType] {
     var seen: Set<SampleType> = []
     return flatMap { [$0] + SampleTypeCatalogue.healthKit.members(of: $0) }.filter { seen.insert($0).inserted }
   }
 }
 
-/// Spelling suggestions.
+/// Suggestions for misspelled names.
 public enum SimilarNames {
-  /// The `names` closest to `text`, best first, for "did you mean".
+  /// Returns the `names` most similar to `text`, best first, for "did you mean".
   ///
-  /// Of short words nearly any other is a neighbour: a word of four letters or fewer is taken for one that differs by one.
+  /// Short words are similar to nearly any other, so words of up to four letters may differ by only one.
   public static func suggestions(for text: String, among names: [String], limit: Int = 3) -> [String] {
     let text = text.lowercased()
     let wanted = Array(text.utf8)
@@ -140,7 +141,7 @@ public enum SimilarNames {
       .map(\.name)
   }
 
-  /// Levenshtein distance in bytes, in which two neighbours that changed places are one mistake.
+  /// Returns the Levenshtein distance in bytes, with a swap of two adjacent bytes counted as a single edit.
   private static func distance(_ a: [UInt8], _ b: [UInt8]) -> Int {
     var (beforeThat, previous) = ([Int](), Array(0...b.count))
     for i in a.indices {

@@ -1,13 +1,15 @@
-/// Who recorded a sample (`HKSourceRevision`).
+/// The app or device that recorded a sample (`HKSourceRevision`).
 public struct Source: Hashable, Sendable, Codable {
-  /// As the person sees it, byte for byte: `Casey’s Apple Watch` may hold U+00A0 and U+2019.
+  /// The name that people see, byte for byte: `Casey’s Apple Watch` may contain U+00A0 and U+2019.
   public var name: String
-  /// `com.apple.health.…`; Apple's export does not have it.
+  /// The app's bundle identifier, such as `com.apple.health.…`. Apple's export does not include it.
   public var bundleIdentifier: String?
-  /// The version of the app, or of the operating system for Apple's own sources; free text.
+  /// The version of the app, or of the operating system for Apple's own sources, as free text.
   public var version: String?
 
-  /// - Parameter name: kept byte for byte, since identities are made of it.
+  /// Creates a source.
+  ///
+  /// - Parameter name: kept byte for byte, because identities are derived from it.
   public init(name: String, bundleIdentifier: String? = nil, version: String? = nil) {
     self.name = name
     self.bundleIdentifier = bundleIdentifier

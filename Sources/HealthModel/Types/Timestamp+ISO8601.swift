@@ -1,11 +1,11 @@
-/// ISO 8601 text, the subset of RFC 3339 that people and other programs write.
+/// Conversion to and from ISO 8601 text, in the subset (RFC 3339) that people and other programs commonly write.
 extension Timestamp {
-  /// `2024-06-15T10:30:00Z`, with six decimals only where the instant has a fraction of a second. Always UTC.
+  /// The instant in UTC: `2024-06-15T10:30:00Z`, with six decimals if it has a fraction of a second.
   public var iso8601: String {
     String(unsafeUninitializedCapacity: Self.longestText) { write(into: $0) }
   }
 
-  /// Appends what ``iso8601`` is, without a `String`.
+  /// Appends ``iso8601`` without creating a `String`.
   public func append(to bytes: inout [UInt8]) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.longestText) { buffer in
       let count = write(into: buffer)
@@ -13,10 +13,12 @@ extension Timestamp {
     }
   }
 
-  /// An upper bound of the length of ``iso8601``, in bytes.
+  /// The maximum length of ``iso8601`` in bytes.
   private static var longestText: Int { 32 }
 
-  /// - Returns: how many bytes were written.
+  /// Writes ``iso8601`` to the buffer.
+  ///
+  /// - Returns: the number of bytes written.
   private func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     let (year, month, day, hour, minute, second, microsecond) = civil
     var count = 0
@@ -31,7 +33,7 @@ extension Timestamp {
     }
     if year < 0 || year > 9999 {
       put(year < 0 ? "-" : "+")
-      // No instant that a timestamp holds is a million years away.
+      // A timestamp cannot hold years of more than six digits.
       putTwo(abs(year) / 10_000)
     }
     putTwo(abs(year) / 100 % 100)
@@ -58,7 +60,8 @@ extension Timestamp {
 
   /// Reads `YYYY-MM-DD`, optionally followed by `T` or a space, `HH:MM[:SS[.fraction]]` and `Z` or `±HH[:]MM`.
   ///
-  /// Years may have a sign and up to six digits. A text without an offset is UTC; digits past microseconds are cut.
+  /// Years may have a sign and up to six digits. Text without an offset is in UTC. Digits beyond microseconds are
+  /// dropped.
   public init?(iso8601 text: some StringProtocol) {
     var scanner = DigitScanner(Array(text.utf8))
     let negative = scanner.take(UInt8(ascii: "-"))
@@ -117,7 +120,7 @@ private struct DigitScanner {
     return count >= digits.lowerBound ? value : nil
   }
 
-  /// Decimals scaled to exactly `digits` places; further ones are skipped.
+  /// Reads decimals and scales them to exactly `digits` places. Further digits are skipped.
   mutating func fraction(digits: Int) -> Int? {
     var value = 0
     var count = 0
@@ -134,7 +137,7 @@ private struct DigitScanner {
     return value
   }
 
-  /// Seconds east of UTC: nothing, `Z`, `±HHMM` or `±HH:MM`.
+  /// Reads a UTC offset in seconds east of UTC: nothing, `Z`, `±HHMM` or `±HH:MM`.
   mutating func offset() -> Int? {
     if isAtEnd || take(UInt8(ascii: "Z")) { return 0 }
     _ = take(UInt8(ascii: " "))

@@ -10,30 +10,32 @@
 /// }
 /// ```
 ///
-/// Apple's export prints whole seconds: compare ``seconds`` with what comes from there. For the days of a time zone there
-/// is ``DateBound``.
+/// Apple's export prints whole seconds, so compare its values with ``seconds``. For days in a time zone use
+/// ``DateBound``.
 public struct Timestamp: Hashable, Sendable, Comparable {
-  /// Since 1970-01-01T00:00:00Z; every `Int64` is an instant, some 292,000 years either way.
+  /// The microseconds since 1970-01-01T00:00:00Z. Every `Int64` is valid, about 292,000 years in either direction.
   public var microseconds: Int64
 
-  /// The finest instant there is: what a source says beyond microseconds is cut before this.
+  /// Creates an instant. Anything finer than a microsecond must be truncated first.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
-  /// - Parameter seconds: whole seconds since 1970; values beyond what microseconds can hold are clamped.
+  /// Creates an instant from whole seconds.
+  ///
+  /// - Parameter seconds: seconds since 1970; values outside the range of microseconds are clamped.
   public init(seconds: Int64) {
     let (value, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     microseconds = overflow ? (seconds < 0 ? .min : .max) : value
   }
 
-  /// Whole seconds since 1970, rounded down: what Apple's export prints of an instant.
+  /// The whole seconds since 1970, rounded down, as Apple's export prints them.
   public var seconds: Int64 {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     return remainder < 0 ? quotient - 1 : quotient
   }
 
-  /// The first whole second that is no earlier; the last instant of all where there is none.
+  /// The first whole second at or after this instant, or the last representable instant if there is none.
   package var roundedUpToSecond: Timestamp {
     let rounded = Timestamp(seconds: seconds)
     return rounded == self ? self : Timestamp(seconds: seconds + 1)
@@ -47,8 +49,8 @@ public struct Timestamp: Hashable, Sendable, Comparable {
 // MARK: - Calendar arithmetic (proleptic Gregorian)
 
 extension Timestamp {
-  /// The instant of a civil date and time at an offset from UTC. `nil` if a field is out of its range, or the instant
-  /// beyond what microseconds can hold.
+  /// Creates the instant of a calendar date and time at a UTC offset. Returns `nil` if a field is out of its range or
+  /// the instant cannot be represented in microseconds.
   ///
   /// - Parameter offset: seconds east of UTC.
   public init?(
@@ -61,7 +63,7 @@ extension Timestamp {
     else { return nil }
     let days = Self.daysFromCivil(year: year, month: month, day: day)
     let seconds = days * 86_400 + hour * 3600 + minute * 60 + second - offset
-    // Before 1970, from the next second back, so that the earliest instants do not overflow on the way.
+    // Before 1970, count back from the next second, so that the earliest instants do not overflow in between.
     let (base, rest) = seconds < 0 ? (seconds + 1, microsecond - 1_000_000) : (seconds, microsecond)
     let (product, overflow) = Int64(base).multipliedReportingOverflow(by: 1_000_000)
     let (sum, overflowOfSum) = product.addingReportingOverflow(Int64(rest))
@@ -89,7 +91,8 @@ extension Timestamp {
     }
   }
 
-  /// Days since 1970-01-01; the era arithmetic of Howard Hinnant's "chrono-Compatible Low-Level Date Algorithms".
+  /// Returns the days since 1970-01-01; the era arithmetic of Howard Hinnant's "chrono-Compatible Low-Level Date
+  /// Algorithms".
   public static func daysFromCivil(year: Int, month: Int, day: Int) -> Int {
     let y = month <= 2 ? year - 1 : year
     let era = (y >= 0 ? y : y - 399) / 400

@@ -1,12 +1,12 @@
-/// What people call types: their short names, HealthKit identifiers, names in words and common words for them, whatever the case,
-/// and with or without spaces and hyphens.
+/// The words by which people name sample types: short names, HealthKit identifiers, display names and common words,
+/// in any case and with or without spaces and hyphens.
 ///
 /// ```swift
 /// print(TypeWords.types("Heart-Rate", held: []).map(\.shortName))  // ["heartRate"]
 /// print(TypeWords.suggestions(for: "wieght"))                      // bodyMass first
 /// ```
 public enum TypeWords {
-  /// By words as ``normalized(_:)`` makes them: short names of the types that are meant.
+  /// The short names of types by the common words for them, as ``normalized(_:)`` spells these.
   private static let common: [String: [String]] = [
     "steps": ["stepCount"], "step": ["stepCount"], "schritte": ["stepCount"],
     "weight": ["bodyMass"], "gewicht": ["bodyMass"], "fat": ["bodyFatPercentage"], "bodyfat": ["bodyFatPercentage"],
@@ -37,13 +37,13 @@ public enum TypeWords {
     "meditation": ["mindfulSession"], "period": ["menstrualFlow"], "daylight": ["timeInDaylight"],
   ]
 
-  /// The types that a text may mean, in the order in which they are likely; several where it does not say which.
+  /// Returns the types that a text may mean, most likely first. There are several if the text is ambiguous.
   ///
-  /// - Parameter held: the types that the store knows, read from its file only for a text that the catalogue does not know.
+  /// - Parameter held: the types in the store, read only if the catalogue does not know the text.
   public static func types(_ text: String, held: @autoclosure () -> [SampleType]) -> [SampleType] {
     let catalogue = SampleTypeCatalogue.healthKit
     if let type = catalogue.type(named: text) { return [type] }
-    // What only the store knows, as clinical records name theirs.
+    // Some types exist only in the store, such as those of clinical records.
     let held = held()
     if let type = held.first(where: { $0.rawValue == text }) { return [type] }
     let wanted = normalized(text)
@@ -56,7 +56,7 @@ public enum TypeWords {
     return []
   }
 
-  /// The short names of types that a mistyped word may be for, best first; at most three.
+  /// Returns up to three short names that a mistyped word may mean, best first.
   public static func suggestions(for text: String) -> [String] {
     let wanted = normalized(text)
     let names = common.keys.sorted() + SampleTypeCatalogue.healthKit.entries.map(\.shortName)
@@ -67,7 +67,7 @@ public enum TypeWords {
     return Array(found.prefix(3))
   }
 
-  /// `bloodpressure` for `Blood-Pressure`.
+  /// Returns the text in lower case without spaces and punctuation: `bloodpressure` for `Blood-Pressure`.
   static func normalized(_ text: String) -> String {
     let text = text.lowercased().replacing("ä", with: "ae").replacing("ö", with: "oe").replacing("ü", with: "ue")
     return String(text.unicodeScalars.filter { $0.properties.isAlphabetic || $0.properties.numericType != nil })

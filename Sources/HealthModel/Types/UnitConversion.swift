@@ -1,9 +1,9 @@
 import Foundation
 
-/// Conversion between HealthKit unit strings, as far as comparing two readings of one sample needs it.
+/// Conversion between HealthKit unit strings.
 ///
-/// Understands simple units, `a/b` and `·` products (`mL/min·kg`: everything after the slash divides), and HealthKit's
-/// molar units (`mmol<180.1558800000541>/L`, whose bracket is the molar mass in g/mol).
+/// Supports simple units, `a/b` and `·` products (`mL/min·kg`: everything after the slash divides), and HealthKit's
+/// molar units (`mmol<180.1558800000541>/L`, where the brackets contain the molar mass in g/mol).
 ///
 /// ```swift
 /// print(UnitConversion.convert(72, from: "degF", to: "degC") ?? .nan)                         // about 22.2
@@ -11,7 +11,7 @@ import Foundation
 /// print(UnitConversion.convert(1, from: "kg", to: "m") == nil)                                // true
 /// ```
 public enum UnitConversion {
-  /// `value` in `target` units; `nil` where the two units are unknown or measure different things.
+  /// Returns `value` converted to `target`, or `nil` if a unit is unknown or the units measure different things.
   public static func convert(_ value: Double, from unit: String, to target: String) -> Double? {
     if unit == target { return value }
     if let from = table[unit], let to = table[target] {
@@ -41,7 +41,7 @@ public enum UnitConversion {
         }
         guard let (scale, dimension) = simple(factor) else { return nil }
         result.scale *= sign > 0 ? scale : 1 / scale
-        // A count is a pure number: 60 count/min is 1 Hz.
+        // A count is dimensionless: 60 count/min is 1 Hz.
         if dimension != "count" { result.dimension[dimension, default: 0] += sign }
       }
     }
@@ -49,7 +49,7 @@ public enum UnitConversion {
     return result
   }
 
-  /// The factors of a product. A point inside a molar mass (`mmol<180.15>`) is no multiplication.
+  /// Returns the factors of a product. A point inside a molar mass (`mmol<180.15>`) does not separate factors.
   private static func factors(of product: Substring) -> [String] {
     var isInBracket = false
     return product.split { character in
@@ -81,13 +81,14 @@ public enum UnitConversion {
     }
   }
 
-  /// Some write the Greek letter for the sign of micro.
+  /// The Greek letter mu, which some programs write instead of the micro sign.
   private static let greekMu: Unicode.Scalar = "\u{3BC}"
   private static let micro: Unicode.Scalar = "\u{B5}"
 
   private static let molar = ["mol": 1.0, "mmol": 1e-3, "µmol": 1e-6, "mcmol": 1e-6]
 
-  /// Base units: metre, gram, second, joule, litre, pascal, siemens, watt, volt.
+  /// The units by name, as a factor and a dimension. Base units: metre, gram, second, joule, litre, pascal, siemens,
+  /// watt, volt.
   private static let table: [String: (Double, String)] = [
     "count": (1, "count"), "%": (1, "count"),
     "m": (1, "length"), "km": (1000, "length"), "cm": (0.01, "length"), "mm": (0.001, "length"),
@@ -109,8 +110,8 @@ public enum UnitConversion {
 }
 
 extension Quantity {
-  /// Whether two readings say the same: equal within `1e-5` of their size after unit conversion, since Apple prints six
-  /// digits in the display unit of the day.
+  /// Returns whether two quantities are equal within a relative error of `1e-5` after unit conversion. Apple prints
+  /// six digits in the display unit of the day.
   public func isEquivalent(to other: Quantity) -> Bool {
     if value == other.value && unit == other.unit || value.isNaN && other.value.isNaN { return true }
     guard let converted = UnitConversion.convert(other.value, from: other.unit, to: unit) else { return false }

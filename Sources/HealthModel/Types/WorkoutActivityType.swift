@@ -1,8 +1,9 @@
-/// What a workout was, as HealthKit's integer (`HKWorkoutActivityType`) or, for one that is not in the table, as Apple's name.
+/// The activity of a workout: HealthKit's integer (`HKWorkoutActivityType`) or, if it is not in the table, Apple's
+/// name.
 public enum WorkoutActivityType: Hashable, Sendable {
-  /// The raw value of `HKWorkoutActivityType`, also one without a name here: 37 is running.
+  /// The raw value of `HKWorkoutActivityType`, with or without a known name: 37 is running.
   case value(UInt)
-  /// What Apple's export calls it, where no integer is known for that.
+  /// The name in Apple's export, if its integer is unknown.
   case name(String)
 
   /// Reads an exported name (`HKWorkoutActivityTypeRunning`).
@@ -10,7 +11,7 @@ public enum WorkoutActivityType: Hashable, Sendable {
     self = Self.values[name].map(Self.value) ?? .name(name)
   }
 
-  /// What an export prints: `HKWorkoutActivityTypeRunning`; an integer without a name prints as such.
+  /// The text in an export: `HKWorkoutActivityTypeRunning`, or the integer if it has no known name.
   public var exported: String {
     switch self {
     case .value(let value): Self.names[value] ?? String(value)
@@ -18,7 +19,7 @@ public enum WorkoutActivityType: Hashable, Sendable {
     }
   }
 
-  /// For people: `Traditional Strength Training`, out of `HKWorkoutActivityTypeTraditionalStrengthTraining`.
+  /// The name for people: `Traditional Strength Training` for `HKWorkoutActivityTypeTraditionalStrengthTraining`.
   public var displayName: String {
     let prefix = "HKWorkoutActivityType"
     let name = exported.hasPrefix(prefix) ? exported.dropFirst(prefix.count) : exported[...]
@@ -39,7 +40,7 @@ public enum WorkoutActivityType: Hashable, Sendable {
   private static let values: [String: UInt] = Dictionary(uniqueKeysWithValues: names.map { ($1, $0) })
 }
 
-/// In JSON an integer, or the name where there is no integer.
+/// Encoded in JSON as an integer, or as the name if the integer is unknown.
 extension WorkoutActivityType: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()

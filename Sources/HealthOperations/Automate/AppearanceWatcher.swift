@@ -2,7 +2,7 @@ import Foundation
 import PeerClient
 import PeerTrust
 
-/// Waits for a paired machine to come onto the network. Only somebody who waits can see that.
+/// A watcher that waits for a paired machine to appear on the network. Only a running service can notice that.
 struct AppearanceWatcher: AutomationWatcher {
   let name: String
   let context: AutomationContext
@@ -26,7 +26,7 @@ struct AppearanceWatcher: AutomationWatcher {
     }
     isThere = try await appearances?.next() != nil
     try Task.checkCancellation()
-    // The browser has ended: another one is asked for.
+    // The browser has ended, so the next wait starts a new one.
     if !isThere { appearances = nil }
   }
 }

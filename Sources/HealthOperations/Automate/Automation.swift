@@ -2,7 +2,7 @@ import Destinations
 import HealthModel
 import PeerTrust
 
-/// Something that hpeer does by itself: when, and what. One section of the settings file.
+/// A trigger and an action that hpeer runs by itself, from one section of the settings file.
 ///
 /// ```toml
 /// [automation.nightly]
@@ -12,21 +12,21 @@ import PeerTrust
 /// destinations = ["bucket"]
 /// ```
 public struct Automation: Hashable, Sendable {
-  /// `nightly` of `[automation.nightly]`.
+  /// The name: `nightly` for `[automation.nightly]`.
   public let name: String
-  /// Whether it is done at all.
+  /// Whether the automation is run at all.
   public let isEnabled: Bool
-  /// What it waits for.
+  /// The event that the automation waits for.
   public let trigger: AutomationTrigger
-  /// What it does then.
+  /// The action that it then runs.
   public let action: AutomationAction
 
-  /// What its state is kept under, and what the feed knows it by.
+  /// The key of its activity state and its consumer name in the feed.
   public var activity: String { Self.activityPrefix + name }
-  /// What the activities of all automations begin with.
+  /// The prefix of the activity keys of all automations.
   public static let activityPrefix = "automation:"
 
-  /// The settings that all have, whatever they do.
+  /// The settings that all automations have.
   public static let fields = [
     SettingField(
       "when", .choice(AutomationTrigger.Kind.allCases.map(\.rawValue)), "What it waits for.", required: true),
@@ -34,10 +34,10 @@ public struct Automation: Hashable, Sendable {
     SettingField("enabled", .boolean, "Whether it is done.", default: "true"),
   ]
 
-  /// Checks a section of the settings file.
+  /// Parses a section of the settings file.
   ///
-  /// - Parameter destinations: the names that there are.
-  /// - Throws: ``SettingsError`` of the first setting that makes no sense.
+  /// - Parameter destinations: the names of the existing destinations.
+  /// - Throws: ``SettingsError`` for the first invalid setting.
   public init(
     name: String, _ values: [String: DestinationSettings.Value], destinations: [String]
   ) throws(SettingsError) {
@@ -61,17 +61,18 @@ public struct Automation: Hashable, Sendable {
     action = try AutomationAction(what, after: when, settings, destinations: destinations)
   }
 
-  /// All of a settings file, by name. Throws `SettingsFileError` of the first mistake.
+  /// Returns all automations of a settings file, by name. Throws `SettingsFileError` for the first mistake.
   public static func all(in file: SettingsFile) throws(SettingsFileError) -> [Automation] {
     let (automations, mistakes) = readable(in: file)
     if let mistake = mistakes.first { throw mistake }
     return automations
   }
 
-  /// The same of this home's settings, without those that have a mistake. Throws `SettingsFileError`, `SystemError`. Blocking.
+  /// Returns the automations of a home's settings that have no mistake. Throws `SettingsFileError`, `SystemError`.
+  /// Blocking.
   static func readable(in home: Home) throws -> [Automation] { readable(in: try home.readableSettings()).automations }
 
-  /// The same without those that have a mistake, and what that is.
+  /// Returns the automations that have no mistake, and the mistakes of the others.
   public static func readable(
     in file: SettingsFile
   ) -> (automations: [Automation], mistakes: [SettingsFileError]) {
@@ -91,7 +92,7 @@ public struct Automation: Hashable, Sendable {
 }
 
 extension SettingsFile {
-  /// The names of the automations that deliver to a destination, also where something else is wrong with them.
+  /// Returns the names of the automations that deliver to a destination, including automations with other mistakes.
   public func automations(deliveringTo destination: String) -> [String] {
     sections.filter { section in
       guard section.table == .automation, case .list(let names)? = section.values["destinations"] else { return false }
@@ -101,7 +102,7 @@ extension SettingsFile {
 }
 
 extension [Automation] {
-  /// The destinations that are delivered to only when an automation says so.
+  /// The destinations that only automations deliver to.
   public var timedDestinations: Set<String> {
     Set(
       filter(\.isEnabled).flatMap { automation -> [String] in
@@ -110,7 +111,7 @@ extension [Automation] {
       })
   }
 
-  /// Whether a machine is pulled from only when an automation says so.
+  /// Returns whether only an automation pulls from a machine.
   public func times(pullsFrom server: ServerRecord) -> Bool {
     contains { automation in
       guard automation.isEnabled, case .pull(let names) = automation.action else { return false }

@@ -3,17 +3,17 @@ import Destinations
 import Foundation
 import OperatingSystem
 
-/// What an automation does.
+/// An action that an automation runs.
 public enum AutomationAction: Hashable, Sendable {
-  /// Delivers what is new to some destinations.
+  /// Delivers changes to destinations.
   case deliver([String])
-  /// Pulls from some machines; from all where none is named.
+  /// Pulls from servers, or from all if the list is empty.
   case pull([String])
   /// Imports a file or folder.
   ///
-  /// - Parameter path: `nil` for the file that it waited for.
+  /// - Parameter path: `nil` for the file that triggered the automation.
   case `import`(path: String?)
-  /// Makes a backup in a folder, and keeps the newest.
+  /// Makes a backup in a folder and keeps the newest.
   case backup(KeptBackups)
   /// Runs a program.
   case command(Program)
@@ -22,26 +22,26 @@ public enum AutomationAction: Hashable, Sendable {
   public struct Program: Hashable, Sendable {
     /// The program and its arguments; never empty.
     public var words: [String]
-    /// More variables of its environment.
+    /// Additional environment variables.
     public var environment: [String: String]
-    /// After which it is killed.
+    /// The time after which the program is killed.
     public var timeout: Duration
   }
 
-  /// The words of the settings file.
+  /// The kinds of actions, with their names in the settings file.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// To destinations.
+    /// Delivering to destinations.
     case deliver
-    /// From machines.
+    /// Pulling from machines.
     case pull
-    /// A file or folder.
+    /// Importing a file or folder.
     case `import`
-    /// Into a folder.
+    /// Making a backup in a folder.
     case backup
-    /// A program.
+    /// Running a program.
     case command
 
-    /// For a person.
+    /// A description for people.
     public var summary: String {
       switch self {
       case .deliver: "delivers what is new to destinations, and only then"
@@ -52,9 +52,9 @@ public enum AutomationAction: Hashable, Sendable {
       }
     }
 
-    /// The settings that say more.
+    /// Returns the settings for this kind of action.
     ///
-    /// - Parameter trigger: what it waits for.
+    /// - Parameter trigger: the kind of event that the automation waits for.
     public func fields(after trigger: AutomationTrigger.Kind) -> [SettingField] {
       switch self {
       case .deliver: [SettingField("destinations", .list, "The names of destinations.", required: true)]
@@ -136,7 +136,7 @@ public enum AutomationAction: Hashable, Sendable {
 }
 
 extension AutomationAction: CustomStringConvertible {
-  /// `deliver to bucket`, `run notify`.
+  /// A short description: `deliver to bucket`, `run notify`.
   public var description: String {
     switch self {
     case .deliver(let names): "deliver to \(names.joined(separator: ", "))"

@@ -1,22 +1,22 @@
 import Foundation
 import HealthModel
 
-/// Why an automation is to be done now.
+/// The reason why an automation runs now.
 public enum AutomationOccasion: Hashable, Sendable {
-  /// Something was added or deleted.
+  /// Samples were added or deleted.
   case change
-  /// Its time has come.
+  /// A planned time was reached.
   case time(Timestamp)
-  /// A machine has come onto the network.
+  /// A machine has appeared on the network.
   case peer(String)
-  /// A value has crossed the line.
+  /// A value has crossed the threshold.
   case value(Double, of: SampleType, unit: String?)
-  /// A file is there.
+  /// A file has appeared.
   case file(path: String)
-  /// Somebody has asked for it.
+  /// A person has started the automation.
   case asked
 
-  /// For the audit log, for a program's environment and for people: `change`, `time`, `peer`, `threshold`, `file`, `asked`.
+  /// The name for the audit log, for programs and for people: `change`, `time`, `peer`, `threshold`, `file`, `asked`.
   public var name: String {
     switch self {
     case .change: "change"
@@ -28,7 +28,7 @@ public enum AutomationOccasion: Hashable, Sendable {
     }
   }
 
-  /// For the audit log, which holds no values.
+  /// The details for the audit log, which contains no values.
   var detail: [String: String] {
     switch self {
     case .change, .asked: [:]
@@ -39,7 +39,7 @@ public enum AutomationOccasion: Hashable, Sendable {
     }
   }
 
-  /// For a program: variables of its environment.
+  /// The environment variables for a program.
   var variables: [String: String] {
     var variables = ["HPEER_OCCASION": name]
     switch self {
@@ -52,7 +52,7 @@ public enum AutomationOccasion: Hashable, Sendable {
       variables["HPEER_UNIT"] = unit
     case .file(let path): variables["HPEER_FILE"] = path
     }
-    // Names of machines and files are anybody's words.
+    // Names of machines and files are untrusted and may contain NUL.
     return variables.filter { !$0.value.utf8.contains(0) }
   }
 }

@@ -8,7 +8,7 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// What automations work with.
+/// The environment in which automations run.
 public struct AutomationContext: Sendable {
   let home: Home
   let local: LocalPeer
@@ -18,47 +18,49 @@ public struct AutomationContext: Sendable {
 
   var store: HealthStore { local.store }
 
+  /// Creates a context.
+  ///
   /// - Parameters:
-  ///   - local: with the store of `home`.
-  ///   - pull: how machines are pulled from.
+  ///   - local: has the store of `home`.
+  ///   - pull: the options for pulling from servers.
   ///   - program: the version of this program.
   public init(_ home: Home, _ local: LocalPeer, pull: PullOperation, program: String) {
     (self.home, self.local, self.pull, self.program) = (home, local, pull, program)
   }
 
-  /// Of the person, whose days and times of day count.
+  /// Returns the person's home zone, in which days and times of day are meant.
   func zone() async throws -> TimeZone {
     TimeZone(identifier: try ZoneRules(homeOf: try await store.settings.current()).name) ?? .current
   }
 }
 
-/// Why an automation was not done, or not well.
+/// The reasons why an automation failed.
 public enum AutomationFailure: Error, Hashable, Sendable {
-  /// Another process does it now.
+  /// Another process is running the automation.
   case busy(String)
-  /// It took longer than it may.
+  /// The program exceeded its time limit.
   case late(Duration)
-  /// A program ended with something else than 0.
+  /// A program ended with an exit status other than 0, or could not be started.
   case program(String)
   /// The settings name a machine that is not paired.
   case noPeer(String)
   /// The settings name a destination that they do not have.
   case noDestination(String)
-  /// It pulls from all machines, and none is paired.
+  /// The automation pulls from all machines, but none is paired.
   case nothingPaired
-  /// A file that was imported ends in the middle.
+  /// An imported file is truncated.
   ///
-  /// - Parameter added: how many samples it has brought all the same.
+  /// - Parameter added: the number of samples that were added nevertheless.
   case cutOff(file: String, added: Int)
   /// A watched file takes more memory than an unattended import may use.
   case tooMuchMemory(file: String, limit: Int)
 }
 
-/// Some of what an automation does has failed.
+/// An error for an automation that failed for some of its destinations or machines.
 public struct PartialAutomation: Error, CustomStringConvertible {
-  /// A phrase for each destination or machine.
+  /// A text with the outcome for each destination or machine.
   public let description: String
-  /// What the first of them that failed threw.
+  /// The error of the first failure.
   public let cause: any Error
 }
 
@@ -69,7 +71,8 @@ extension AutomationFailure: CustomStringConvertible {
     case .late(let limit): "It did not end within \(TimeSpan.text(Int(limit.components.seconds)))."
     case .program(let reason): reason
     case .noPeer(let name): "No machine called \(name) is paired with this one: `hpeer peers` has those that are."
-    case .noDestination(let name): "There is no destination called \(name): `hpeer destination list` shows those that there are."
+    case .noDestination(let name):
+      "There is no destination called \(name): `hpeer destination list` shows those that there are."
     case .nothingPaired:
       "No machine is paired with this one yet: `hpeer pull NAME` pairs with one that runs `hpeer serve`."
     case .cutOff(let file, let added):
@@ -80,7 +83,7 @@ extension AutomationFailure: CustomStringConvertible {
   }
 }
 
-/// Does what an automation is for, once, and writes that down.
+/// A run of an automation, recorded in the audit log.
 ///
 /// ```swift
 /// func doNow(_ automation: Automation, _ context: AutomationContext) async throws {
@@ -99,10 +102,10 @@ public struct AutomationRun: Sendable {
     (self.automation, self.context, self.memoryLimit) = (automation, context, memoryLimit)
   }
 
-  /// Returns what was done, for a person: a phrase.
+  /// Runs the automation's action, and returns a phrase for people that tells what was done.
   ///
   /// - Parameter words: makes a sentence of an error.
-  /// - Throws: ``AutomationFailure``, or what the action throws. What was done until then stays.
+  /// - Throws: ``AutomationFailure``, or the errors of the action. What was done before the error stays.
   public func run(
     _ occasion: AutomationOccasion, words: @Sendable (any Error) -> String = { "\($0)" }
   ) async throws -> String {
@@ -151,7 +154,7 @@ public struct AutomationRun: Sendable {
     }
   }
 
-  // MARK: What it may do
+  // MARK: Actions
 
   private func deliver(_ names: [String]) async throws -> String {
     let settings = try await onThread { [home = context.home] _ in try home.readableSettings() }
@@ -159,7 +162,7 @@ public struct AutomationRun: Sendable {
       guard let section = settings.destination(name) else {
         throw settings.mistake(inDestination: name).map { $0 as any Error } ?? AutomationFailure.noDestination(name)
       }
-      // What its owner has stopped is no failure of this.
+      // A destination that its owner has stopped is not a failure.
       guard section.common.isEnabled else { return "left out, it is disabled" }
       let state = try await context.store.deliveries.state(of: section.consumer)
       guard state.paused == nil else { return "left out, it is paused" }
@@ -184,7 +187,7 @@ public struct AutomationRun: Sendable {
     }
   }
 
-  /// One after the other; one that fails does not keep the others from it.
+  /// Runs `work` for each value, one after the other. A failure does not stop the others.
   private func each<Value>(
     _ values: [Value], named name: KeyPath<Value, String>, _ work: (Value) async throws -> String
   ) async throws -> String {
@@ -205,7 +208,8 @@ public struct AutomationRun: Sendable {
     return phrases.joined(separator: "; ")
   }
 
-  /// Others may write to the folder, too: what was looked at is what is read.
+  /// Imports a file that stays open meanwhile: others may write to the folder, and the file that was found must be
+  /// imported.
   private func importHeld(_ name: String) async throws -> String {
     let file: HeldFile
     do {
@@ -244,7 +248,7 @@ public struct AutomationRun: Sendable {
     }
     var variables = program.environment
     variables["HPEER_AUTOMATION"] = name
-    // What it runs of hpeer is to be about the same record.
+    // A program that calls hpeer must use the same record.
     if context.home.configuration == context.home.directory, variables["HPEER_HOME"] == nil {
       variables["HPEER_HOME"] = context.home.directory
     }
@@ -277,7 +281,7 @@ public struct AutomationRun: Sendable {
     var planned: Timestamp?
   }
 
-  /// What a program reads.
+  /// Returns the JSON object that a program reads.
   private static func object(_ name: String, _ occasion: AutomationOccasion) -> Event {
     var event = Event(automation: name, occasion: occasion.name)
     switch occasion {
@@ -298,7 +302,7 @@ extension AutomationOccasion {
 }
 
 extension ServerRecord {
-  /// Whether a person means it by a text: its name, or the beginning of its id.
+  /// Returns whether a text that a person typed means the server: its name, or the beginning of its ID.
   func isCalled(_ text: String) -> Bool {
     let wanted = text.lowercased()
     return name.lowercased() == wanted || wanted.utf8.count >= 4 && id.hex.hasPrefix(wanted)

@@ -3,39 +3,39 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// What an automation waits for.
+/// An event that an automation waits for.
 public enum AutomationTrigger: Hashable, Sendable {
-  /// Something is added to the record or deleted, and then nothing more for a while.
+  /// A sample is added or deleted, and then nothing more for a while.
   ///
-  /// - Parameter types: `nil` for all.
+  /// - Parameter types: `nil` for all types.
   case change(types: Set<SampleType>?, debounce: Duration)
-  /// A time has passed since the last time.
+  /// An interval has passed since the last run.
   case interval(seconds: Int)
   /// A time of day.
   case time(DailyTimes)
   /// A paired machine or phone comes onto the network.
   case peer(String)
-  /// A value of the record goes over a line, or under it.
+  /// A value crosses a threshold.
   case threshold(Threshold)
   /// A file is put into a folder.
   case file(WatchedFolder)
 
-  /// The words of the settings file.
+  /// The kinds of triggers, with their names in the settings file.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// Of the record.
+    /// A change of the record.
     case change
-    /// A time since the last time.
+    /// An interval since the last run.
     case interval
-    /// Of day.
+    /// A time of day.
     case time
-    /// That comes onto the network.
+    /// The appearance of a machine on the network.
     case peer
-    /// That a value crosses.
+    /// A threshold that a value crosses.
     case threshold
-    /// That is put into a folder.
+    /// A file that is put into a folder.
     case file
 
-    /// For a person.
+    /// A description for people.
     public var summary: String {
       switch self {
       case .change: "something is added or deleted, and then nothing for a while"
@@ -47,7 +47,7 @@ public enum AutomationTrigger: Hashable, Sendable {
       }
     }
 
-    /// The settings that say more.
+    /// The settings for this kind of trigger.
     public var fields: [SettingField] {
       switch self {
       case .change:
@@ -100,7 +100,7 @@ public enum AutomationTrigger: Hashable, Sendable {
     }
   }
 
-  /// The word of the settings file for it.
+  /// The kind of trigger.
   public var kind: Kind {
     switch self {
     case .change: .change
@@ -114,7 +114,7 @@ public enum AutomationTrigger: Hashable, Sendable {
 }
 
 extension AutomationTrigger: CustomStringConvertible {
-  /// `every 15m`, `at 03:00`, `iPhone appears`.
+  /// A short description: `every 15m`, `at 03:00`, `iPhone appears`.
   public var description: String {
     switch self {
     case .change(let types, _):
@@ -128,7 +128,7 @@ extension AutomationTrigger: CustomStringConvertible {
   }
 }
 
-/// How long something takes or lasts, as a person writes it: `30s`, `15m`, `6h`, `7d`.
+/// A duration in the notation of the settings file: `30s`, `15m`, `6h`, `7d`.
 enum TimeSpan {
   private static let units: [(name: Character, seconds: Int)] = [("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)]
 

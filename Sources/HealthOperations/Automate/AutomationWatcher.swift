@@ -2,27 +2,26 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Finds out when an automation is to be done. What it must know the next time is in the store, so that it goes on where
-/// another process has stopped.
+/// A type that detects when an automation must run. Its state is in the store, so that another process can continue.
 protocol AutomationWatcher {
-  /// Why it is to be done now; `nil` where there is no reason.
+  /// Returns the reason to run the automation now, or `nil` if there is none.
   mutating func pending() async throws -> AutomationOccasion?
 
   /// Returns when there may be a reason. Throws `CancellationError`.
   mutating func wait() async throws
 
-  /// Takes note that something is being done for this reason now: where it never ends, the process has ended.
+  /// Notes that a run for this reason begins. If the end is never noted, the process was killed.
   ///
-  /// - Returns: takes that back, if it is stopped, which says nothing of the reason.
+  /// - Returns: a function that withdraws the note after a cancellation, which says nothing about the reason.
   func begins(_ occasion: AutomationOccasion) async throws -> @Sendable () async throws -> Void
 
-  /// Takes note that something was done for this reason, well or not.
+  /// Notes that a run for this reason has ended, with or without success.
   mutating func dealtWith(_ occasion: AutomationOccasion, failure: (any Error)?) async throws
 
-  /// Whether there is another reason than the one that has just failed, which need not wait for it.
+  /// Returns whether there is another reason that need not wait for a retry of the failed one.
   func hasOther() async throws -> Bool
 
-  /// Whether the same would fail in the same way again, so that it is not tried again.
+  /// Returns whether a retry would fail in the same way, so that there is none.
   static func isFinal(_ failure: any Error) -> Bool
 }
 
@@ -34,7 +33,7 @@ extension AutomationWatcher {
 }
 
 extension AutomationTrigger.Kind {
-  /// Whether what has failed is tried again soon. The others come again by themselves.
+  /// Whether a failed run is retried soon. The other triggers occur again by themselves.
   var retries: Bool {
     switch self {
     case .change, .threshold, .file: true
@@ -43,15 +42,16 @@ extension AutomationTrigger.Kind {
   }
 }
 
-/// The time, which tests may make.
+/// The clock and the current time, which tests replace.
 struct AutomationClock: Sendable {
   var clock: any Clock<Duration> = ContinuousClock()
   var now: @Sendable () -> Timestamp = { .now }
 }
 
 extension Automation {
-  /// - Parameter waits: whether somebody waits for reasons; else each is asked for once, and what needs waiting for is no
-  ///   reason.
+  /// Returns the watcher for the automation's trigger.
+  ///
+  /// - Parameter waits: whether a service waits for reasons. Otherwise each is asked once, without debouncing.
   func watcher(_ context: AutomationContext, _ time: AutomationClock, waits: Bool) -> any AutomationWatcher {
     switch trigger {
     case .change(let types, let debounce):

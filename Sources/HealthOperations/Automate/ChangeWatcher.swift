@@ -1,16 +1,16 @@
 import HealthModel
 import HealthStore
 
-/// Waits for something to be added to a record or deleted, and then for nothing more to come for a while.
+/// A watcher that waits for samples to be added or deleted, and then for a pause in the changes.
 ///
-/// The mark is the change number up to which everything was dealt with.
+/// Its mark is the change number up to which everything was handled.
 struct ChangeWatcher: AutomationWatcher {
-  /// However much goes on coming, this many times the pause is enough.
+  /// The maximum number of debounce pauses, if changes keep coming.
   private static let mostPauses = 20
 
   let activity: String
   let types: Set<SampleType>?
-  /// `nil` where nobody waits for more.
+  /// The required pause; `nil` to not wait.
   let debounce: Duration?
   let store: HealthStore
   let time: AutomationClock
@@ -26,12 +26,12 @@ struct ChangeWatcher: AutomationWatcher {
     var anchor = try await store.feed.currentAnchor()
     defer { seen = anchor }
     guard let mark = state.mark.flatMap({ Int64($0) }) else {
-      // From here on.
+      // The first look counts as the starting point.
       try await store.activities.setMark("\(anchor.change)", activity)
       return nil
     }
     guard mark != anchor.change else { return nil }
-    // A counter that went back is that of a copy which was put in the store's place.
+    // A counter that went back belongs to a copy that has replaced the store.
     if mark < anchor.change {
       let new = try await store.feed.expectedChanges(since: Anchor(change: mark), filter: SampleFilter(types: types))
       guard new > 0 else {
@@ -47,7 +47,7 @@ struct ChangeWatcher: AutomationWatcher {
         anchor = now
       }
     }
-    // In this order: killed between the two, it is done once too often rather than not at all.
+    // Due is set first: if the process is killed in between, the automation runs twice rather than never.
     try await store.activities.setDue(true, activity, now: time.now())
     try await store.activities.setMark("\(anchor.change)", activity)
     return .change

@@ -2,13 +2,13 @@ import Destinations
 import Foundation
 import HealthModel
 
-/// Some times of day, on all days or on some of the week.
+/// Times of day, on all or some days of the week.
 public struct DailyTimes: Hashable, Sendable {
-  /// Of Monday to Sunday.
+  /// The names of the days from Monday to Sunday.
   private static let names = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-  /// Seconds since midnight as a clock on a wall shows it, in order; never empty.
+  /// The local times in seconds since midnight, sorted; never empty.
   private let seconds: [Int]
-  /// From 0 for Monday; `nil` for all.
+  /// The days from 0 for Monday; `nil` for all days.
   private let days: Set<Int>?
 
   init(_ settings: DestinationSettings) throws(SettingsError) {
@@ -37,7 +37,7 @@ public struct DailyTimes: Hashable, Sendable {
     self.days = days
   }
 
-  /// `7:30` and `07:30:15` too; `nil` of what is no time of day.
+  /// Parses a time of day such as `07:30`, `7:30` or `07:30:15`, or returns `nil`.
   private static func second(_ text: String) -> Int? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard (2...3).contains(parts.count), parts.allSatisfy({ (1...2).contains($0.utf8.count) }) else { return nil }
@@ -46,13 +46,13 @@ public struct DailyTimes: Hashable, Sendable {
     return numbers[0] * 3600 + numbers[1] * 60 + (numbers.count > 2 ? numbers[2] : 0)
   }
 
-  /// The first of these times after an instant. One that clocks are put forward over is when that is done, and one that
-  /// comes twice is its first.
+  /// Returns the first of these times after an instant. A time that is skipped when clocks go forward counts as the
+  /// moment of the change; a time that occurs twice counts once, the first time.
   func next(after instant: Timestamp, in zone: TimeZone) -> Timestamp {
-    // As the clock shows it there, in days and seconds since 1970.
+    // The local time in days and seconds since 1970.
     let local = instant.seconds + Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant.seconds))))
     let today = Int((Double(local) / 86_400).rounded(.down))
-    // A week and a day later each has come, whatever was put forward or back.
+    // Within eight days, each time occurs at least once, even if clocks change.
     let candidates = (today - 1...today + 8).flatMap { day in
       // 1970-01-01 was a Thursday.
       let weekday = ((day + 3) % 7 + 7) % 7
@@ -64,7 +64,7 @@ public struct DailyTimes: Hashable, Sendable {
 }
 
 extension DailyTimes: CustomStringConvertible {
-  /// `at 07:30, 22:00 on mon, fri`.
+  /// A short description: `at 07:30, 22:00 on mon, fri`.
   public var description: String {
     let times = seconds.map {
       let text = String(format: "%02d:%02d", $0 / 3600, $0 / 60 % 60)

@@ -2,12 +2,12 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Which versions of the files of a watched folder were dealt with, or are being dealt with: the mark of an activity.
+/// A store for the versions of a folder's files that were or are being handled, kept in the mark of an activity.
 ///
-/// A folder may have ten thousand files, and its mark is written twice for each of them. So it is read anew only where it is
-/// not what was written last, and is no JSON, which takes ten times as long.
+/// A folder may have ten thousand files, and the mark is written twice for each of them. So the mark is only decoded
+/// if it differs from what was last written, and its format is not JSON, which is ten times slower.
 actor FolderMarks {
-  /// By name. Names that Unicode calls equal are names of different files.
+  /// The versions by file name, in bytes because two names that Unicode considers equal may be two files.
   typealias Versions = [[UInt8]: String]
 
   private let activity: String
@@ -20,21 +20,21 @@ actor FolderMarks {
     (self.activity, self.store, self.time) = (activity, store, time)
   }
 
-  /// Throws ``StoreError``.
+  /// Returns the stored versions. Throws ``StoreError``.
   func versions() async throws -> Versions {
     let stored = try await store.activities.known(activity, now: time.now()).mark
     if stored != mark { (mark, known) = (stored, stored.map(Self.decoded) ?? [:]) }
     return known
   }
 
-  /// Throws ``StoreError``.
+  /// Stores the versions. Throws ``StoreError``.
   func keep(_ versions: Versions) async throws {
     let mark = Self.encoded(versions)
     try await store.activities.setMark(mark, activity)
     (self.mark, known) = (mark, versions)
   }
 
-  /// Names and versions by turns, each after a slash, which none of them has.
+  /// Encodes names and versions alternately, each after a slash, which neither can contain.
   private static func encoded(_ versions: Versions) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(versions.count * 80)
@@ -49,7 +49,7 @@ actor FolderMarks {
 
   private static func decoded(_ mark: String) -> Versions {
     guard mark.utf8.first == slash else {
-      // As it was written before.
+      // Earlier versions wrote JSON.
       let versions = (try? JSONDecoder().decode([String: String].self, from: Data(mark.utf8))) ?? [:]
       return Dictionary(versions.map { (Array($0.key.utf8), $0.value) }, uniquingKeysWith: { $1 })
     }

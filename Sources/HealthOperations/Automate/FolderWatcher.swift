@@ -4,12 +4,13 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Waits for files in a folder. The mark is which versions of which were dealt with, of those that were there when any file
-/// was: an empty folder may be that of a disk that is away. What is passed over is in it, too, and in the audit log once.
+/// A watcher that waits for files in a folder. Its mark has the version of each handled file, and is not pruned while
+/// the folder is empty, because its disk may be disconnected. Skipped files are in the mark and, once, in the audit
+/// log.
 ///
-/// The folder is listed when what was found in it last is used up, not for each file: it may have thousands.
+/// The folder is listed only when all files of the last listing are handled, because it may have thousands.
 struct FolderWatcher: AutomationWatcher {
-  /// Between two looks: also on file systems that report nothing.
+  /// The pause between two listings. The folder is polled because some file systems report no changes.
   private static let pause = Duration.seconds(2)
 
   let activity: String
@@ -17,11 +18,11 @@ struct FolderWatcher: AutomationWatcher {
   let store: HealthStore
   let time: AutomationClock
   private let marks: FolderMarks
-  /// What was found last and has not had its turn.
+  /// The files of the last listing that were not returned yet.
   private var found: ArraySlice<WatchedFolder.File> = []
-  /// What was handed out last, as it was then: one that has grown since comes again.
+  /// The file that was last returned, in its version at that time. If the file grows later, it is returned again.
   private var current: WatchedFolder.File?
-  /// Versions by name of those that have failed and are to be tried again: after all others.
+  /// The versions of files that have failed and are retried after all others, by name.
   private var postponed: FolderMarks.Versions = [:]
 
   init(activity: String, folder: WatchedFolder, store: HealthStore, time: AutomationClock) {
@@ -38,7 +39,7 @@ struct FolderWatcher: AutomationWatcher {
     return current.map { .file(path: $0.path) }
   }
 
-  /// The next of what was found that is still as it was.
+  /// Returns the next file of the last listing that has not changed since.
   private mutating func next() async throws -> WatchedFolder.File? {
     let versions = try await marks.versions()
     while let file = found.popFirst() {
@@ -65,7 +66,7 @@ struct FolderWatcher: AutomationWatcher {
     }
     try await tell(of: passedOver)
     if after != before { try await marks.keep(after) }
-    // One at which the process has ended comes after all others: it may end there again.
+    // Files that the process has died on come last, because it may die again.
     let turns = contents.files.filter { after[$0.key] != $0.version }.map { file in
       (file: file, attempts: Self.attempts(after[file.key], file.version), isLater: postponed[file.key] == file.version)
     }
@@ -97,10 +98,10 @@ struct FolderWatcher: AutomationWatcher {
     try await marks.keep(versions)
   }
 
-  // MARK: Attempts that did not end
+  // MARK: Interrupted attempts
 
   private static let mostAttempts = 3
-  /// What the mark of a file begins with that is being read, before the number of attempts.
+  /// The prefix of the mark of a file that is being read; the number of attempts follows.
   private static let attempt = "attempt "
 
   private static func attempts(_ mark: String?, _ version: String) -> Int {
@@ -135,7 +136,7 @@ struct FolderWatcher: AutomationWatcher {
     try await onThread { [folder] _ throws(SystemError) in try folder.contents() }
   }
 
-  /// One event for each reason, however many there are.
+  /// Records skipped files in the audit log, with one event for each reason.
   private func tell(of passedOver: [String: WatchedFolder.Obstacle]) async throws {
     for (obstacle, files) in Dictionary(grouping: passedOver, by: \.value).sorted(by: {
       $0.key.rawValue < $1.key.rawValue

@@ -2,35 +2,36 @@ import Destinations
 import HealthAnalysis
 import HealthModel
 
-/// A line that a value of the record may cross. What has crossed it counts again after it has come back by some distance.
+/// A threshold that a value of the record may cross. After a crossing, the value must come back by the hysteresis
+/// before the next crossing counts.
 public struct Threshold: Hashable, Sendable {
   static let range: ClosedRange<Double> = -1e12...1e12
 
-  /// Which way counts.
+  /// The direction of a crossing.
   public enum Side: String, Hashable, Sendable {
-    /// Over the line.
+    /// The value rises above the threshold.
     case above
-    /// Under it.
+    /// The value falls below the threshold.
     case below
   }
 
-  /// Where a value is, as far as it matters.
+  /// The state of a value relative to the threshold.
   enum Position: String, Sendable {
-    /// On this side: the next crossing counts.
+    /// The value has not crossed; the next crossing counts.
     case ready
-    /// Over there, and not yet back.
+    /// The value has crossed and not come back yet.
     case crossed
   }
 
-  /// Of the values.
+  /// The sample type of the value.
   public let type: SampleType
-  /// Where a value has crossed to.
+  /// The direction of a crossing that counts.
   public let side: Side
-  /// In ``unit``.
+  /// The threshold, in ``unit``.
   public let line: Double
-  /// Likewise; not negative.
+  /// The distance that the value must come back, in ``unit``; not negative.
   public let hysteresis: Double
-  /// HealthKit's way to write it; `nil` where the type has none.
+  /// The unit in HealthKit's notation; `nil` if the type has none.
   public let unit: String?
 
   init(_ settings: DestinationSettings) throws(SettingsError) {
@@ -54,20 +55,20 @@ public struct Threshold: Hashable, Sendable {
     }
   }
 
-  /// A value in ``unit``; `nil` where it has no number.
+  /// Returns a value converted to ``unit``, or `nil` if it has no number.
   func number(of value: CurrentValue) -> Double? {
     guard let number = value.number else { return nil }
     guard let unit, let own = value.unit, own != unit else { return number }
     return UnitConversion.convert(number, from: own, to: unit)
   }
 
-  /// Where a value is, when it was there before.
+  /// Returns the position of a value, given its position before.
   func position(of number: Double, before: Position?) -> Position {
     let (isOver, isBack) =
       side == .above
       ? (number > line, number <= line - hysteresis) : (number < line, number >= line + hysteresis)
     switch before {
-    // Within the distance, it stays where it was.
+    // Within the hysteresis, the position does not change.
     case .crossed: return isBack && !isOver ? .ready : .crossed
     case .ready, nil: return isOver ? .crossed : .ready
     }
@@ -75,7 +76,7 @@ public struct Threshold: Hashable, Sendable {
 }
 
 extension Threshold: CustomStringConvertible {
-  /// `restingHeartRate above 65 count/min`.
+  /// A short description: `restingHeartRate above 65 count/min`.
   public var description: String {
     let number = line == line.rounded() && abs(line) < 1e9 ? String(Int(line)) : String(line)
     return "\(type.shortName) \(side.rawValue) \(number)\(unit.map { " \($0)" } ?? "")"

@@ -3,12 +3,12 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// Waits for a value to cross a line. The mark is where it was last, so that only a crossing counts; what is over there when
-/// it is looked at for the first time has not crossed.
+/// A watcher that waits for a value to cross a threshold. Its mark is the last position, so that only a crossing
+/// counts. A value that is beyond the threshold at the first look has not crossed it.
 struct ThresholdWatcher: AutomationWatcher {
-  /// An import commits many times a second.
+  /// The minimum pause between two looks, because an import commits many times a second.
   private static let rest = Duration.seconds(1)
-  /// A day's sum goes back to zero without any change.
+  /// The maximum pause between two looks, because a day's sum returns to zero without any change in the store.
   private static let longest = Duration.seconds(900)
 
   let activity: String
@@ -25,7 +25,7 @@ struct ThresholdWatcher: AutomationWatcher {
     let state = try await store.activities.known(activity, now: time.now())
     seen = try await store.feed.currentAnchor()
     guard let number = try await number() else {
-      // What comes to a record that has nothing of it was not over there.
+      // The first value of a record without any counts as a crossing if it is beyond the threshold.
       if state.mark == nil { try await store.activities.setMark(Threshold.Position.ready.rawValue, activity) }
       return nil
     }
@@ -35,7 +35,7 @@ struct ThresholdWatcher: AutomationWatcher {
     let position = threshold.position(of: number, before: before)
     guard position != before else { return nil }
     let hasCrossed = position == .crossed && before != nil
-    // In this order: killed between the two, it is done once too often rather than not at all.
+    // Due is set first: if the process is killed in between, the automation runs twice rather than never.
     if hasCrossed { try await store.activities.setDue(true, activity, now: time.now()) }
     try await store.activities.setMark(position.rawValue, activity)
     return hasCrossed ? occasion : nil

@@ -2,9 +2,9 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Waits for a time of day, or until some time has passed since the last time. What was missed is made up once.
+/// A watcher that waits for a time of day or for an interval. If several times were missed, the automation runs once.
 struct TimeWatcher: AutomationWatcher {
-  /// The machine may be suspended, or its clock set: so often it is looked at.
+  /// The maximum sleep between two looks at the clock, because the machine may be suspended or its clock set.
   private static let longestSleep = Duration.seconds(30)
 
   let automation: Automation
@@ -13,7 +13,7 @@ struct TimeWatcher: AutomationWatcher {
 
   mutating func pending() async throws -> AutomationOccasion? {
     let state = try await known()
-    // Another process was killed at it.
+    // A killed process had begun this run.
     if let due = state.due { return .time(due) }
     guard let next = try await next(after: state), next <= time.now() else { return nil }
     try await context.store.activities.setDue(true, automation.activity, now: next)
@@ -28,7 +28,8 @@ struct TimeWatcher: AutomationWatcher {
     try await time.clock.sleep(for: min(left, Self.longestSleep))
   }
 
-  /// Where the clock has been put back, with a note of when that was noticed: else the time would begin anew at each look.
+  /// Returns the state of the automation. If the clock was set back, notes the time at which that was noticed;
+  /// otherwise the interval would begin again at each look.
   private func known() async throws -> ActivityState {
     let now = time.now()
     var state = try await context.store.activities.known(automation.activity, now: now)
@@ -44,9 +45,9 @@ struct TimeWatcher: AutomationWatcher {
 }
 
 extension Automation {
-  /// When it is to be done next; `nil` of one that waits for something else than a time.
+  /// Returns the time of the next run, or `nil` if the trigger is not a time.
   ///
-  /// - Parameter state: `nil` of one that was never waited for: it begins now.
+  /// - Parameter state: `nil` if the automation was never waited for; then the time begins now.
   public func nextTime(after state: ActivityState?, now: Timestamp, in zone: TimeZone) -> Timestamp? {
     let last = state.flatMap { beginning(of: $0, now: now) } ?? now
     switch trigger {
@@ -56,20 +57,20 @@ extension Automation {
     }
   }
 
-  /// From when on the time counts that has to pass; `nil` where all that is known lies ahead, because it was written by a
-  /// clock that has been put back.
+  /// Returns the time from which the interval or time of day counts, or `nil` if all known times are in the future
+  /// because the clock was set back.
   func beginning(of state: ActivityState, now: Timestamp) -> Timestamp? {
     let last = state.started ?? state.created
     if last <= now { return last }
-    // Clocks are put right by a little all the time, and a time of day that was dealt with must not come again by that.
+    // Clocks are often corrected by a little, and that must not repeat a time of day that was handled.
     if case .time = trigger, last.microseconds - ClockPutBack.small < now.microseconds { return last }
     return ClockPutBack.noticed(in: state.mark).flatMap { $0 <= now ? $0 : nil }
   }
 }
 
-/// That a clock was found put back, as the state of an automation has it.
+/// The note in an automation's state that the clock was set back.
 private enum ClockPutBack {
-  /// An hour, in microseconds.
+  /// The difference up to which a correction is ignored for times of day: an hour, in microseconds.
   static let small: Int64 = 3_600_000_000
   private static let prefix = "put-back:"
 

@@ -2,56 +2,55 @@ import Foundation
 import Glibc
 import OperatingSystem
 
-/// A folder into which files are put, and which of them count.
+/// A folder that is watched for new files, and the pattern of their names.
 public struct WatchedFolder: Hashable, Sendable {
-  /// What was not written to for so long is taken to be whole. One that goes on growing afterwards is another version, and
-  /// comes again.
+  /// The seconds without writes after which a file counts as complete. A file that grows later has a new version.
   static let quiet: TimeInterval = 3
-  /// Of one folder; what is beyond comes when others are gone. As many are passed over at most.
+  /// The maximum number of files listed, and of files skipped. More follow when these are gone.
   private static let mostFiles = 10_000
-  /// What browsers and copying programs call a file that is not whole yet.
+  /// The name endings that browsers and copying programs give incomplete files.
   private static let unfinished = [".part", ".partial", ".crdownload", ".download", ".tmp", ".filepart", "~"]
 
-  /// Absolute.
+  /// The absolute path of the folder.
   public let path: String
-  /// As a shell has it, of the name.
+  /// The shell pattern for file names.
   public let pattern: String
 
-  /// A file as it was at one time.
+  /// A file in its state at one time.
   struct File: Hashable, Sendable {
     var name: String
     var path: String
-    /// Is another when it is written to or replaced.
+    /// The version, which changes when the file is written to or replaced.
     var version: String
     var modified: Double
 
-    /// Of the name: what Unicode calls equal may be two files.
+    /// The name in bytes, because two names that Unicode considers equal may be two files.
     var key: [UInt8] { Array(name.utf8) }
   }
 
-  /// Why a file is not taken that looks as if it were to be.
+  /// The reasons to skip a file that matches the pattern.
   enum Obstacle: String {
-    /// A symbolic link: what it points to may be anything.
+    /// The file is a symbolic link, which may point to anything.
     case link
-    /// Its name is not UTF-8, so that it could be named nowhere.
+    /// The name is not UTF-8, so no setting or message could name the file.
     case name
-    /// hpeer itself ended each time while it read the file.
+    /// The process died each time while it read the file.
     case ended
   }
 
-  /// What is in it.
+  /// The content of the folder.
   struct Contents {
-    /// Those that are whole, the oldest first.
+    /// The complete files, the oldest first.
     var files: [File] = []
-    /// By name, as far as that can be read.
+    /// The skipped files by name, as far as the name can be decoded.
     var passedOver: [String: Obstacle] = [:]
   }
 
-  /// Blocking.
+  /// Lists the folder. Blocking.
   ///
   /// - Parameters:
-  ///   - now: seconds since 1970.
-  ///   - most: how many files are listed, and how many that are passed over.
+  ///   - now: the current time in seconds since 1970.
+  ///   - most: the maximum number of files listed, and of files skipped.
   func contents(
     now: Double = Date().timeIntervalSince1970, most: Int = mostFiles
   ) throws(SystemError) -> Contents {
@@ -59,7 +58,7 @@ public struct WatchedFolder: Hashable, Sendable {
     defer { closedir(folder) }
     var contents = Contents()
     func passOver(_ name: String, _ obstacle: Obstacle) {
-      // What is not taken leaves its place to what is.
+      // Skipped files do not count against the limit of listed files.
       if contents.passedOver.count < most { contents.passedOver[name] = obstacle }
     }
     while contents.files.count < most, let entry = readdir(folder) {
@@ -81,17 +80,17 @@ public struct WatchedFolder: Hashable, Sendable {
       if status.st_mode & S_IFMT == S_IFLNK { passOver(name, .link) }
       guard status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else { continue }
       let modified = Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9
-      // Another machine's clock may be ahead.
+      // The modification time may be in the future, set by another machine's clock.
       guard abs(now - modified) >= Self.quiet else { continue }
       contents.files.append(File(name: name, path: path, version: Self.version(status), modified: modified))
     }
-    // A name that is not UTF-8 may read like that of a file that is taken.
+    // A name that is not UTF-8 may look like the name of a listed file.
     for file in contents.files { contents.passedOver[file.name] = nil }
     contents.files.sort { ($0.modified, $0.name) < ($1.modified, $1.name) }
     return contents
   }
 
-  /// The version that a file has now; `nil` of one that is gone or is no file any more. Blocking.
+  /// Returns the present version of a file, or `nil` if it no longer exists as a file. Blocking.
   func version(of path: String) -> String? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

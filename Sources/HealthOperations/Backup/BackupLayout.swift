@@ -5,17 +5,17 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// Which files of a home are in a backup, by their names there, and where each belongs.
+/// The files of a home that belong in a backup: their names there, and their paths.
 struct BackupLayout {
   static let settings = "config.toml"
-  /// Folders of ``Home/directory`` that are kept whole.
+  /// The complete folders of ``Home/directory`` in a backup.
   private static let folders = ["identity", "inbox", "destinations"]
-  /// The folder of ``Home/configuration``.
+  /// The folder of ``Home/configuration`` in a backup.
   private static let secrets = "secrets"
 
   let home: Home
 
-  /// Where a file of a backup belongs; `nil` for one that belongs nowhere.
+  /// Returns the path of a file of a backup, or `nil` if the name is unknown.
   func place(of name: String) -> String? {
     if name == HealthStore.fileName || name == PeerRegistry.fileName { return "\(home.directory)/\(name)" }
     if name == Self.settings { return home.settingsPath }
@@ -25,8 +25,8 @@ struct BackupLayout {
     return folder == Self.secrets ? "\(home.configuration)/\(name)" : nil
   }
 
-  /// Throws `BackupError` for a backup that holds what one of its kind may not. Anybody can have written one that is not
-  /// encrypted: it holds the record and nothing else, whatever its manifest says.
+  /// Throws `BackupError` for a backup with content that its kind may not have. An unencrypted backup may have been
+  /// made by anyone, so it may hold the record only, whatever its manifest says.
   static func requireAllowed(_ manifest: BackupManifest, _ protection: BackupReader.Protection) throws(BackupError) {
     guard protection == .none || manifest.contents == .record else { return }
     if let file = manifest.files.first(where: { $0.name != HealthStore.fileName }) {
@@ -35,7 +35,7 @@ struct BackupLayout {
     guard manifest.contents == .record else { throw .damaged("it says that it is not the record alone") }
   }
 
-  /// The files that are there beside the databases. Blocking.
+  /// Returns the existing files other than the databases. Blocking.
   func files() -> [(name: String, path: String)] {
     var files: [(name: String, path: String)] = []
     let settings = HomeDirectory.resolved(home.settingsPath)
@@ -46,7 +46,7 @@ struct BackupLayout {
     return files
   }
 
-  /// Nothing behind links, and nothing that was being written when its process ended.
+  /// Returns the regular files in a folder, without symbolic links and temporary files of killed processes.
   private static func regularFiles(in folder: String) -> [String] {
     guard !PrivateFile.isLink(folder), let names = try? FileManager.default.subpathsOfDirectory(atPath: folder) else {
       return []
@@ -57,7 +57,7 @@ struct BackupLayout {
     }
   }
 
-  /// Whatever a restored home would take the place of, so far as it is there: paths of files and folders.
+  /// Returns the existing files and folders that a restoration would replace.
   func occupied(by names: [String]) -> [String] {
     var paths: Set<String> = []
     for name in names {
@@ -71,8 +71,8 @@ struct BackupLayout {
     return paths.filter(PrivateFile.exists).sorted()
   }
 
-  /// The paths of ``occupied(by:)`` without what commands make that were only tried: an unused registry, its identity, and a store
-  /// that never had a sample.
+  /// Returns the paths of ``occupied(by:)`` that are in use. Left out are an unused registry with its identity, and a
+  /// store that never had a sample, because commands create these when they are merely tried.
   ///
   /// - Parameter isUnpaired: see ``PeerRegistry/isUnused(in:)``.
   func inUse(by names: [String], isUnpaired: Bool) -> [String] {

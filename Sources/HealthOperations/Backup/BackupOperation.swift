@@ -7,34 +7,34 @@ import OperatingSystem
 import PeerTrust
 import SQLiteFiles
 
-/// Where a backup goes.
+/// The destination of a backup.
 public enum BackupDestination: Sendable {
-  /// A file of mode 0600, which appears when it is whole.
+  /// A file with mode 0600, which appears when it is complete.
   ///
-  /// - Parameter replaces: whether a file that is there may be lost.
+  /// - Parameter replaces: whether an existing file may be replaced.
   case file(path: String, replaces: Bool)
-  /// Bytes as they come, such as standard output.
+  /// A stream of bytes, such as standard output.
   case stream(any ExportSink)
 }
 
-/// What a backup holds.
+/// The outcome of a backup.
 public struct BackupSummary: Sendable {
   public var manifest: BackupManifest
-  /// Of the backup itself.
+  /// The size of the backup, in bytes.
   public var bytes: Int
 }
 
-/// Why no backup was made. Nothing is left of it.
+/// The reasons why no backup was made. Nothing of it is left.
 public enum BackupRefusal: Error, Hashable, Sendable {
-  /// Another one is being made.
+  /// Another backup is in progress.
   case busy
-  /// The copies that it is made of have no room beside the record.
+  /// The disk lacks room for the temporary copies of the databases.
   case noRoom(folder: String, needed: Int64, free: Int64)
-  /// The backup itself has none.
+  /// The disk lacks room for the backup itself.
   case diskFull(path: String)
 }
 
-/// Makes a backup of a home while it is in use: of everything, encrypted, or of the record alone.
+/// An operation that backs up a home while it is in use: everything, encrypted, or the record only.
 ///
 /// ```swift
 /// import AgeEncryption
@@ -46,9 +46,9 @@ public enum BackupRefusal: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Identity, tokens and secrets are in an encrypted backup only. What can be made anew (statistics) is in none.
+/// Identity, tokens and secrets are in encrypted backups only. Statistics are in none, because they are derived.
 public struct BackupOperation: Sendable {
-  /// Left free for what goes on meanwhile.
+  /// The disk space to leave free for other writes, in bytes.
   private static let reserve: Int64 = 64 << 20
 
   private let home: Home
@@ -57,10 +57,12 @@ public struct BackupOperation: Sendable {
   private let spareFolder: String?
   private let progress: any ProgressObserver
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - recipients: who can read it; nobody for the record alone, which everybody can read then.
+  ///   - recipients: the keys that can open the backup; if empty, it has the record only and is not encrypted.
   ///   - program: the version of this program.
-  ///   - spareFolder: where the record is copied to for as long as it is read, where the home's disk has no room for that.
+  ///   - spareFolder: a folder for the temporary copies if the home's disk lacks room for them.
   public init(
     _ home: Home, for recipients: [AgeRecipient], program: String, spareFolder: String? = nil,
     progress: any ProgressObserver = NoProgress()
@@ -74,7 +76,8 @@ public struct BackupOperation: Sendable {
 
   private var contents: BackupManifest.Contents { recipients.isEmpty ? .record : .everything }
 
-  /// Throws ``BackupRefusal``, ``ExportError`` for the file, `StoreError`, `AgeError`, or what the stream does.
+  /// Makes the backup. Throws ``BackupRefusal``, ``ExportError`` for the file, `StoreError`, `AgeError`, or the
+  /// stream's errors.
   public func run(to destination: BackupDestination) async throws -> BackupSummary {
     let store = try await home.openStoreForCopying()
     try await store.digests.keep()
@@ -95,7 +98,7 @@ public struct BackupOperation: Sendable {
     defer { withExtendedLifetime(lock) {} }
     let stage = try await onThread { _ in try stageFolder(of: store) }
     do {
-      // First, so that an access which the log cannot hold does not happen.
+      // Recorded first, so that no record is read without an audit event.
       if !store.isReadOnly {
         try await store.audit.record(AuditEvent(.backedUp, ["file": name, "contents": contents.rawValue]))
       }
@@ -116,7 +119,7 @@ public struct BackupOperation: Sendable {
 
   private static func discard(_ stage: String) { try? FileManager.default.removeItem(atPath: stage) }
 
-  /// Copies what goes into the backup, as it is now.
+  /// Copies the files of the backup in their present state.
   private func copies(of store: HealthStore, in stage: String) throws -> [BackupWriter.Source] {
     try PrivateFile.makeDirectory(stage)
     var sources: [BackupWriter.Source] = []
@@ -128,7 +131,7 @@ public struct BackupOperation: Sendable {
       sources.append(BackupWriter.Source(name: name, path: path))
     }
     if contents == .everything {
-      // Before the record: what it says of a machine may be older than its samples, and never newer.
+      // The registry is copied before the record: its state of a machine must not be newer than the samples.
       if PrivateFile.exists("\(home.directory)/\(PeerRegistry.fileName)") {
         try add(PeerRegistry.fileName) { try PeerRegistry.copyBlocking(in: home.url, to: $0) }
       }
@@ -140,12 +143,12 @@ public struct BackupOperation: Sendable {
     return sources
   }
 
-  /// Where the databases are copied to, for as long as they are read: beside them, where what is left of the disk is enough for
-  /// what goes on meanwhile.
+  /// Returns the folder for the temporary copies: beside the databases if there is enough disk space, or the spare
+  /// folder.
   private func stageFolder(of store: HealthStore) throws -> String {
     let own = "\(home.directory)/.backup"
     let spare = spareFolder.map { "\($0)/.hpeer-backup-\(store.id.uuidString)" }
-    // What a backup that was killed has left.
+    // A killed backup leaves its copies behind.
     for folder in [own, spare] { folder.map(Self.discard) }
     let sizes = [HealthStore.fileName, PeerRegistry.fileName].flatMap {
       SQLiteFile.names(of: "\(home.directory)/\($0)")
@@ -167,7 +170,7 @@ public struct BackupOperation: Sendable {
     let size = sources.reduce(0) { sum, source in
       sum + ((try? FileManager.default.attributesOfItem(atPath: source.path)[.size] as? Int) ?? 0)
     }
-    // All is read twice: to say in the beginning what follows.
+    // Each file is read twice, because the manifest at the beginning has the checksums.
     let stage = progress.begin(ProgressStage(.backingUp, totalBytes: size * 2))
     defer { stage.finish() }
     func read(_ count: Int) throws {
@@ -190,7 +193,7 @@ public struct BackupOperation: Sendable {
 }
 
 extension BackupManifest.Record {
-  /// As `hpeer digest` adds it up.
+  /// Creates the counts and digests as `hpeer digest` computes them.
   public init(_ digest: RecordDigest) {
     let (samples, tombstones) = (digest.samples, digest.tombstones)
     self.init(

@@ -7,33 +7,33 @@ import OperatingSystem
 import PeerTrust
 import SQLiteFiles
 
-/// What was restored.
+/// The outcome of a restoration.
 public struct RestorationResult: Sendable {
   public var manifest: BackupManifest
-  /// Whether this machine is now the one that the backup was made on.
+  /// Whether this machine has taken over the identity in the backup.
   public var keepsIdentity: Bool
-  /// Where what was here before is now; none where nothing was.
+  /// The folders that hold what was replaced; empty if nothing was.
   public var keptIn: [String]
-  /// Who must be asked before paired machines are answered; `nil` where nobody is paired.
+  /// The machines to pull from before clients are served again; `nil` if no machine is paired.
   public var restoration: Restoration?
-  /// The destinations that are given the whole record again, by name.
+  /// The names of the destinations that receive the whole record again.
   public var redelivered: [String]
 }
 
-/// Why nothing was restored; what is here is as it was.
+/// The reasons why nothing was restored. Existing files are unchanged.
 public enum RestorationRefusal: Error, Hashable, Sendable {
-  /// Something of what the backup holds is here already, at this path.
+  /// A file or folder of the backup already exists at this path.
   case occupied(path: String)
-  /// What the backup holds has no room.
+  /// The disk lacks room for the content of the backup.
   case noRoom(folder: String, needed: Int64, free: Int64)
-  /// The record in the backup is not as hpeer writes it.
+  /// The record in the backup is damaged or differs from the manifest.
   case unsound(String)
-  /// Somebody was asked about what the backup brings, and said no.
+  /// A person was asked about the content of the backup and declined.
   case declined
 }
 
-/// Puts what a backup holds into a home. All of it is unpacked beside and found to be sound before anything takes its place;
-/// what is there is never lost.
+/// An operation that restores a backup into a home. Everything is unpacked and verified before anything is replaced,
+/// and replaced files are kept.
 ///
 /// ```swift
 /// import AgeEncryption
@@ -46,8 +46,7 @@ public enum RestorationRefusal: Error, Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Where machines are paired, none of them is answered until those that this one pulls from have said what was deleted since
-/// (``Restoration``).
+/// Paired machines are not served until this machine has pulled later deletions from its servers (``Restoration``).
 public struct BackupRestoration: Sendable {
   private let path: String
   private let keys: [AgeKey]
@@ -57,15 +56,17 @@ public struct BackupRestoration: Sendable {
   private let progress: any ProgressObserver
   private let review: Review
 
-  /// Says whether what a backup brings beside the record shall be here.
+  /// A function that asks whether the content beside the record may be restored.
   public typealias Review = @Sendable (RestoredPowers) async throws -> Bool
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - keys: none for a backup that is not encrypted.
-  ///   - keepsIdentity: without it, only the record is taken: of two machines that both go on, each has its own identity,
-  ///     pairings, settings and secrets.
-  ///   - replaces: whether what is here is moved aside.
-  ///   - review: asked before anything takes its place, if the backup brings more than the record.
+  ///   - keys: empty for a backup that is not encrypted.
+  ///   - keepsIdentity: if false, only the record is restored, because two machines that are both in use need
+  ///     different identities, pairings, settings and secrets.
+  ///   - replaces: whether existing files are moved aside.
+  ///   - review: asked before anything is replaced, if the backup has more than the record.
   public init(
     _ path: String, keys: [AgeKey], into home: Home, keepsIdentity: Bool = true, replaces: Bool = false,
     progress: any ProgressObserver = NoProgress(), review: @escaping Review = { _ in true }
@@ -81,9 +82,9 @@ public struct BackupRestoration: Sendable {
 
   private var stage: String { "\(home.directory)/.restoring" }
 
-  /// Throws ``RestorationRefusal``, `BackupError`, `AgeError`, `SystemError`, `StoreError`.
+  /// Restores the backup. Throws ``RestorationRefusal``, `BackupError`, `AgeError`, `SystemError`, `StoreError`.
   ///
-  /// - Parameter lock: says that nobody serves this home.
+  /// - Parameter lock: proves that no process serves this home.
   public func run(holding lock: ServeLock) async throws -> RestorationResult {
     let layout = BackupLayout(home: home)
     let isResumed =
@@ -98,7 +99,7 @@ public struct BackupRestoration: Sendable {
           path, keys: keys, into: stage, layout: layout, progress: progress, isCancelled: isCancelled,
           wants: { isWanted($0.name) },
           check: { manifest in
-            // What an earlier attempt had moved into its place is in the backup, too.
+            // Files that an interrupted attempt has moved into place are in the backup, too.
             guard !replaces, !isResumed else { return }
             let wanted = manifest.files.map(\.name).filter(isWanted)
             if let path = layout.inUse(by: wanted, isUnpaired: isUnpaired).first {
@@ -116,7 +117,7 @@ public struct BackupRestoration: Sendable {
     }
     return try await uncancelled {
       let keptIn = try await onThread { _ in try put(backup, layout) }
-      // What is there now may be opened again.
+      // From here on, the store may be opened again.
       replacement.release()
       return try await finish(backup.manifest, keptIn)
     }
@@ -124,14 +125,14 @@ public struct BackupRestoration: Sendable {
 
   private func isWanted(_ name: String) -> Bool { keepsIdentity || name == HealthStore.fileName }
 
-  /// Moves what is here aside, then what was unpacked into its place, the record last: until that is there, the same command
-  /// begins again.
+  /// Moves existing files aside, then the unpacked files into place, the record last. If this is interrupted before
+  /// the record is in place, the same command starts again.
   private func put(_ backup: UnpackedBackup, _ layout: BackupLayout) throws -> [String] {
     try PrivateFile.create("\(stage)/moving", [])
     let names = backup.manifest.files.map(\.name).filter(isWanted)
     let store = HealthStore.fileName
     var kept: Set<String> = []
-    // What is made of a record goes with it.
+    // Files that were derived from the record are moved aside with it.
     let beside = ["statistics.sqlite", "pairing.json"].map { "\(home.directory)/\($0)" }
     let former = layout.occupied(by: names) + beside
     let aside = Self.unusedName(in: Set(former.map { ($0 as NSString).deletingLastPathComponent }))
@@ -158,7 +159,7 @@ public struct BackupRestoration: Sendable {
     return kept.sorted()
   }
 
-  /// The name of a folder for what was here before, which is in none of `folders`.
+  /// Returns a name for the folders of replaced files that exists in none of `folders`.
   private static func unusedName(in folders: Set<String>) -> String {
     let name = "before-restore-" + Date().formatted(.iso8601.timeSeparator(.omitted).dateSeparator(.omitted))
     var number = 1
@@ -167,7 +168,7 @@ public struct BackupRestoration: Sendable {
     return numbered()
   }
 
-  /// The folders may be on two file systems.
+  /// Moves a file, also between two file systems.
   private static func move(_ path: String, to place: String) throws {
     if rename(path, place) == 0 { return }
     guard errno == EXDEV else { throw SystemError("rename", place) }
@@ -175,7 +176,7 @@ public struct BackupRestoration: Sendable {
     unlink(path)
   }
 
-  /// Settings name the files of secrets, which were in another folder.
+  /// Changes the paths of secret files in the settings from the former configuration folder to the present one.
   private func readdress(_ path: String, from former: String) throws {
     guard former != home.configuration else { return }
     let text = String(decoding: try PrivateFile.read(path, limit: 16 << 20).bytes, as: UTF8.self)
@@ -198,13 +199,13 @@ public struct BackupRestoration: Sendable {
       redelivered: try await redeliver(from: store))
   }
 
-  /// Has each destination given the whole record again: what it was given after the backup was made is no part of the record any
-  /// more, and positions that came out of the backup do not know of it.
+  /// Requests that each destination receives the whole record again. Deliveries after the backup are not part of the
+  /// restored record, and the restored positions do not know of them.
   private func redeliver(from store: HealthStore) async throws -> [String] {
     let known = Set(try await store.consumers().map(\.name).filter(Self.isOfDestination))
     let settings = try? await onThread { [home] _ in try home.settings() }
     let sections = settings?.destinations.filter { $0.common.isEnabled || known.contains($0.consumer) } ?? []
-    // Also those without a section: it may come back.
+    // Destinations without a section are included, because the section may come back.
     for consumer in known.union(sections.map(\.consumer)).sorted() {
       try await Resynchronization.request(consumer, from: nil, in: store)
     }

@@ -3,28 +3,31 @@ import BackupArchive
 import Foundation
 import OperatingSystem
 
-/// Reads a backup to its end, compares every file with its checksum, opens the record in it, and compares its digest.
-/// Changes nothing.
+/// An operation that reads a whole backup, checks every file's checksum, opens the record in it, and compares its
+/// digest. It changes nothing.
 public struct BackupVerification: Sendable {
   private let path: String
   private let keys: [AgeKey]
   private let progress: any ProgressObserver
 
-  /// - Parameter keys: none for a backup that is not encrypted.
+  /// Creates the operation.
+  ///
+  /// - Parameter keys: empty for a backup that is not encrypted.
   public init(_ path: String, keys: [AgeKey], progress: any ProgressObserver = NoProgress()) {
     self.path = path
     self.keys = keys
     self.progress = progress
   }
 
-  /// How a backup is protected. Blocking. Throws `BackupError`, `AgeError`, `SystemError`.
+  /// Returns how a backup is protected. Blocking. Throws `BackupError`, `AgeError`, `SystemError`.
   public static func protection(of path: String) throws -> BackupReader.Protection {
     try BackupReader(path: path).protection
   }
 
-  /// Throws `BackupError`, `AgeError`, `SystemError`, ``RestorationRefusal``.
+  /// Verifies the backup and returns its manifest. Throws `BackupError`, `AgeError`, `SystemError`,
+  /// ``RestorationRefusal``.
   ///
-  /// - Parameter directory: where a folder is made for as long as the record is looked at; needs room for it.
+  /// - Parameter directory: contains a temporary copy of the record during verification, and needs room for it.
   public func run(in directory: String) async throws -> BackupManifest {
     let folder = "\(directory)/.hpeer-verify-\(UUID().uuidString)"
     let result: Result<BackupManifest, any Error>

@@ -4,13 +4,13 @@ import Foundation
 import HealthModel
 import OperatingSystem
 
-/// Why there is no backup in the folder that backups are kept in.
+/// The reasons why no backup was made in the folder for kept backups.
 public enum KeptBackupFailure: Error, Hashable, Sendable {
-  /// The folder is not there: its disk may be away.
+  /// The folder does not exist; its disk may be disconnected.
   case noFolder(String)
-  /// The file that is to have the passphrase is not there, or cannot be read.
+  /// The passphrase file does not exist or cannot be read.
   case noPassphraseFile(String)
-  /// The file that is to have the passphrase has none.
+  /// The passphrase file has no passphrase.
   case noPassphrase(file: String)
 }
 
@@ -25,7 +25,7 @@ extension KeptBackupFailure: CustomStringConvertible {
   }
 }
 
-/// Backups of a home in a folder, of which the newest are kept.
+/// A series of backups of a home in a folder, of which the newest are kept.
 ///
 /// ```swift
 /// func everyNight(_ home: Home) async throws {
@@ -34,25 +34,25 @@ extension KeptBackupFailure: CustomStringConvertible {
 /// }
 /// ```
 public struct KeptBackups: Hashable, Sendable {
-  /// Absolute.
+  /// The absolute path of the folder.
   public var folder: String
-  /// Public keys of age; empty where a passphrase is used.
+  /// The public age keys; empty if a passphrase is used.
   public var recipients: [String]
-  /// Absolute; its first line is the passphrase.
+  /// The absolute path of a file whose first line is the passphrase.
   public var passphraseFile: String?
-  /// How many are kept.
+  /// The number of backups to keep, at least 1.
   public var count: Int
 
-  /// Exactly one of recipients and passphrase file is given.
+  /// Creates a series. Give either recipients or a passphrase file.
   public init(folder: String, recipients: [String], passphraseFile: String?, count: Int) {
     (self.folder, self.recipients, self.passphraseFile, self.count) = (folder, recipients, passphraseFile, count)
   }
 
-  /// Makes a backup, then removes the oldest of those that were made so of this home, but for the newest ones.
+  /// Makes a backup, then removes the oldest backups of this home in the folder, except the newest ``count``.
   ///
   /// - Parameter program: the version of this program.
-  /// - Returns: the name of the file, which has the time in UTC.
-  /// - Throws: ``KeptBackupFailure``, or what ``BackupOperation`` does: nothing is removed then.
+  /// - Returns: the file name, which contains the time in UTC.
+  /// - Throws: ``KeptBackupFailure``, or the errors of ``BackupOperation``; then nothing is removed.
   public func add(of home: Home, program: String, at now: Timestamp) async throws -> String {
     let isFolder = await onThread { [folder] _ in FileStatus(folder)?.isDirectory == true }
     guard isFolder else { throw KeptBackupFailure.noFolder(folder) }
@@ -78,25 +78,27 @@ public struct KeptBackups: Hashable, Sendable {
     return [.passphrase(passphrase)]
   }
 
-  /// - Parameter newest: stays, whatever clock the others were named by.
+  /// Removes the oldest backups of this home, and temporary files of killed backups.
+  ///
+  /// - Parameter newest: the name of the new backup, which stays even if the clock was wrong for the others.
   private func removeOldest(_ names: Names, but newest: String) {
     let found = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     let own = found.filter { names.isOwn($0) && $0 != newest }.sorted()
     for name in own.dropLast(count - 1) { unlink("\(folder)/\(name)") }
-    // What a process that was killed has left.
+    // A killed backup leaves a partial file behind.
     for name in found where names.isLeft(name, in: folder) { unlink("\(folder)/\(name)") }
   }
 
-  /// The names of backups of one record: several machines may keep theirs in one folder.
+  /// The names of the backups of one record. Several machines may share one folder.
   private struct Names {
     private static let (beginning, ending) = ("hpeer-", ".tar.zst.age")
-    /// In UTC, so that names sort as they were made.
+    /// The date format in UTC, so that names sort by time.
     private static let form = "yyyy-MM-dd'T'HHmmss'Z'"
     private static let dateLength = 18
-    /// In seconds: no backup takes so long.
+    /// The age in seconds at which a partial file counts as abandoned; no backup takes that long.
     private static let oldest = 86_400.0
 
-    /// The beginning of the record's identifier.
+    /// The first digits of the record's identifier.
     private let mark: String
 
     init(store: String) { mark = "-" + store.prefix(8) }
@@ -110,14 +112,14 @@ public struct KeptBackups: Hashable, Sendable {
       return Self.beginning + date + mark + Self.ending
     }
 
-    /// Whether a file was named so: what a person, or another machine, has put beside them stays.
+    /// Returns whether a file name was made by this type, so that files of people and of other machines stay.
     func isOwn(_ name: String) -> Bool {
       guard name.hasPrefix(Self.beginning), name.hasSuffix(mark + Self.ending) else { return false }
       let date = name.utf8.dropFirst(Self.beginning.utf8.count).dropLast((mark + Self.ending).utf8.count)
       return date.count == Self.dateLength && date.allSatisfy { (0x30...0x39).contains($0) || "-TZ".utf8.contains($0) }
     }
 
-    /// Whether a file is what a backup was to become that was never finished.
+    /// Returns whether a file is the partial file of a backup that was abandoned.
     func isLeft(_ name: String, in folder: String) -> Bool {
       guard name.hasPrefix("." + Self.beginning), name.contains(mark + Self.ending), name.hasSuffix(".partial"),
         let status = FileStatus("\(folder)/\(name)")

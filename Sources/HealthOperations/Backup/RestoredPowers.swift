@@ -3,26 +3,26 @@ import Foundation
 import OperatingSystem
 import PeerTrust
 
-/// What a backup of everything brings beside the record: an identity, always, and what can do something on this machine, or
-/// read the record from elsewhere. Who has a recipient's public key can make a backup for it, and put in what he likes.
+/// The content of a complete backup, beside the record and the identity, that lets others act on this machine or read
+/// the record. Anyone who has a recipient's public key can make such a backup, so a person must review it.
 public struct RestoredPowers: Hashable, Sendable {
-  /// Automations and destinations that run a program, each with its words and its environment.
+  /// The automations and destinations that run a program, each with its arguments and environment.
   public var programs: [String] = []
-  /// Where else the record is delivered to: the name of each destination, its kind and its address.
+  /// The destinations of the record: the name and kind of each, with its command, URL or path if it has one.
   public var destinations: [String] = []
-  /// The names of machines that may read the record.
+  /// The names of the machines that may read the record.
   public var clients: [String] = []
-  /// The names of machines that are pulled from, with what they have deleted.
+  /// The names of the servers that this machine pulls from, including deletions.
   public var servers: [String] = []
-  /// The names of apps that may send to the inbox.
+  /// The names of the apps that may send to the inbox.
   public var senders: [String] = []
 
-  /// Of a backup that was unpacked into a folder. Throws ``PeerRegistryError``.
+  /// Reads a backup that was unpacked into a folder. Throws ``PeerRegistryError``.
   init(in folder: String) async throws {
     do {
       try await add(settingsAt: "\(folder)/\(BackupLayout.settings)")
     } catch is SettingsFileError {
-      // A later version may read what this one does not.
+      // A later version may understand settings that this version does not.
       programs.append("whatever is in \(BackupLayout.settings), which cannot be read")
     }
     let registry = try await PeerRegistry.inspect(in: URL(filePath: folder, directoryHint: .isDirectory))

@@ -5,17 +5,18 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// A backup whose files have been unpacked into a folder, each compared with its checksum, and whose record is sound.
+/// A backup whose files were unpacked into a folder and match their checksums.
 struct UnpackedBackup: Sendable {
   let manifest: BackupManifest
-  /// Has files as the backup names them.
+  /// The folder, with the file names of the backup.
   let folder: String
 
-  /// Unpacks into `folder`, which is made. Blocking. Throws `BackupError`, `AgeError`, `SystemError`, ``RestorationRefusal``.
+  /// Unpacks a backup into `folder`, which is created. Blocking. Throws `BackupError`, `AgeError`, `SystemError`,
+  /// ``RestorationRefusal``.
   ///
   /// - Parameters:
-  ///   - check: told of the manifest before anything is unpacked; what it throws ends this.
-  ///   - wants: which of the files are unpacked; all are compared.
+  ///   - check: called with the manifest before anything is unpacked. An error that it throws ends the initializer.
+  ///   - wants: selects the files to unpack; all files are checked.
   init(
     _ path: String, keys: [AgeKey], into folder: String, layout: BackupLayout,
     progress: any ProgressObserver, isCancelled: () -> Bool,
@@ -56,11 +57,11 @@ struct UnpackedBackup: Sendable {
     (self.manifest, self.folder) = (manifest, folder)
   }
 
-  /// Opens the record, brings it up to date, and throws unless it is sound and what the manifest says. Throws
+  /// Opens the record, migrates it, and throws unless it is intact and matches the manifest. Throws
   /// ``RestorationRefusal``, `StoreError`.
   ///
-  /// - Parameter isAlone: whether the record goes on under another identity: its key for positions is replaced, since whoever
-  ///   could read the backup, or made it, knows that.
+  /// - Parameter isAlone: whether the record continues under another identity. Its key for positions is then
+  ///   replaced, because anyone who made or read the backup knows it.
   func requireSound(isAlone: Bool = false) async throws {
     let integrity = try await HealthStore.checkIntegrity(directory: folder)
     if let finding = integrity.findings.first { throw RestorationRefusal.unsound("\(finding)") }

@@ -3,7 +3,7 @@ import Glibc
 import OperatingSystem
 import PeerTrust
 
-/// What a stranger may know of a machine: what runs on it, and how much room it has. No names, no addresses.
+/// The machine in a support bundle: software versions and available resources, without names and addresses.
 struct BundledMachine: Encodable {
   struct Disk: Encodable {
     var bytes: UInt64
@@ -13,21 +13,21 @@ struct BundledMachine: Encodable {
     var isReadOnly: Bool
   }
 
-  /// Of the kernel: system, release, hardware.
+  /// The kernel's name, release and hardware.
   var kernel: [String]
-  /// As the distribution calls itself.
+  /// The name of the distribution.
   var distribution: String?
-  /// By name; those that are not installed are missing.
+  /// The versions of installed packages, by package name.
   var packages: [String: String]
   var processors: Int
   var memoryKilobytes: Int?
   var availableKilobytes: Int?
   var disk: Disk?
-  /// Of this user's processes.
+  /// The limit on open files for this process.
   var openFilesLimit: Int
   var hasSystemd: Bool
   var isRoot: Bool
-  /// Of files in the home, by what they are.
+  /// The sizes of the files in the home, by name; files of other names together.
   var files: [String: Int64]
 
   private static let names = [
@@ -44,11 +44,11 @@ struct BundledMachine: Encodable {
   private init(_ home: Home, _ packages: CommandOutcome) {
     var system = utsname()
     uname(&system)
-    // Not the name of the machine.
+    // utsname also has the machine's name, which is left out.
     kernel = [Self.text(system.sysname), Self.text(system.release), Self.text(system.machine)]
     distribution = Self.lines("/etc/os-release", separator: "=")["PRETTY_NAME"]?.trimmingCharacters(in: ["\""])
     var versions: [String: String] = [:]
-    // It ends with an error where one of them is not known, and lists the others all the same.
+    // If a package is unknown, dpkg-query fails but lists the others.
     if case .finished(_, let output, _) = packages {
       for line in output.split(separator: "\n") {
         let words = line.split(separator: " ")
@@ -72,7 +72,7 @@ struct BundledMachine: Encodable {
     files = Self.sizes(in: home.directory)
   }
 
-  /// Files that this program makes, under their names; all others together.
+  /// Returns the sizes of files that this program creates, by name, and the total size of all others.
   private static func sizes(in directory: String) -> [String: Int64] {
     var sizes: [String: Int64] = [:]
     for name in (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? [] {
@@ -95,7 +95,7 @@ struct BundledMachine: Encodable {
     return lines
   }
 
-  /// A text of C that is an array of a fixed length.
+  /// Returns the text in a C array of fixed length.
   private static func text<Field>(_ field: Field) -> String {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }

@@ -1,44 +1,44 @@
 import Destinations
 import Foundation
 
-/// What a stranger may know of a person's settings: what is set, and of values only what is neither a text nor about health.
+/// The settings in a support bundle: which are set, and only values that are neither free text nor about health.
 struct BundledSettings: Encodable {
   struct Section: Encodable {
-    /// `destination 1`: its name is the person's.
+    /// The section number, such as `destination 1`, because the name is private.
     var section: String
     var kind: String
     var isEnabled: Bool
-    /// By key; `set` for what is kept out.
+    /// The values by key; `set` replaces a private value.
     var settings: [String: String]
   }
 
   struct Command: Encodable {
     var command: String
-    /// How many options are set for it.
+    /// The number of options that are set for the command.
     var options: Int
     var settings: [String: String]
   }
 
   var state: String
-  /// Of the first mistake.
+  /// The line of the first mistake.
   var line: Int?
   var destinations: [Section] = []
   var automations: [Section] = []
   var commands: [Command] = []
 
-  /// Options whose values are numbers and switches of this program.
+  /// The options whose values are numbers and switches of this program.
   private static let openOptions = [
     "port", "token-days", "audit-days", "metrics", "locked", "now", "no-advertise", "serve", "follow", "deliver",
     "automate",
   ]
 
-  /// Blocking.
+  /// Reads the settings of a home. Blocking.
   init(_ home: Home) {
     let file: SettingsFile
     do {
       file = try home.settings()
     } catch {
-      // Its sentence quotes the file.
+      // The error message quotes the file, so only the line number is kept.
       (state, line) = ("unreadable", (error as? SettingsFileError)?.line)
       return
     }
@@ -70,7 +70,7 @@ struct BundledSettings: Encodable {
         switch field.kind {
         case .boolean: "\(section.settings.boolean(field.key))"
         case .choice(let choices):
-          // One of this program's own words.
+          // The value is one of the program's own words and thus not private.
           section.settings.optionalText(field.key).flatMap { choices.contains($0) ? $0 : nil } ?? "set"
         case .text, .url, .integer, .number, .path, .secret, .list, .table: "set"
         }

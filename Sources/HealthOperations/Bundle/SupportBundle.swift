@@ -6,9 +6,9 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// What a stranger needs to help, and nothing about a person: no samples, no types, no names of people, devices, machines or
-/// files, no addresses, no fingerprints, no secrets. Each file of it is made of what may be told, and nothing is cut out of
-/// what may not.
+/// An archive with diagnostics for a person who helps, without private data: no samples, no types, no names of
+/// people, devices, machines or files, no addresses, no fingerprints, no secrets. Each file is composed of permitted
+/// facts, instead of being redacted.
 ///
 /// ```swift
 /// func bundle(_ home: Home) async throws {
@@ -17,7 +17,7 @@ import PeerTrust
 /// }
 /// ```
 public struct SupportBundle: Sendable {
-  /// What was found, without its text, which may quote anything.
+  /// A finding without its text, which may quote private data.
   public struct Finding: Hashable, Sendable, Encodable {
     public var id: String
     public var severity: String
@@ -29,15 +29,17 @@ public struct SupportBundle: Sendable {
   private let version: String
   private let findings: [Finding]
 
+  /// Creates a bundle that is not written yet.
+  ///
   /// - Parameters:
-  ///   - version: of this program.
-  ///   - findings: as `hpeer doctor` has them.
+  ///   - version: the version of this program.
+  ///   - findings: the findings of `hpeer doctor`.
   public init(_ home: Home, version: String, findings: [Finding]) {
     (self.home, self.version, self.findings) = (home, version, findings)
   }
 
-  /// Writes a tar file, compressed as its name says: by gzip for one that ends in `.gz`, else by Zstandard. Of mode 0600, and
-  /// never in the place of another file. Throws ``ExportError``.
+  /// Writes a tar file with mode 0600, compressed with gzip if its name ends in `.gz`, otherwise with Zstandard.
+  /// Never replaces a file. Throws ``ExportError``.
   public func write(to path: String) async throws {
     let files = try await files()
     try await onThread { _ in
@@ -66,7 +68,7 @@ public struct SupportBundle: Sendable {
     var clients = 0
     var revokedClients = 0
     var expiredClients = 0
-    /// By protocol.
+    /// The number of servers by protocol.
     var servers: [String: Int] = [:]
   }
 
@@ -75,7 +77,7 @@ public struct SupportBundle: Sendable {
     var shape: StoreShape?
   }
 
-  /// By name, in their order.
+  /// Returns the files with their names, in their order in the archive.
   func files() async throws -> [(name: String, content: [UInt8])] {
     let usage = ProcessUsage.current()
     let program = Program(
@@ -105,7 +107,7 @@ public struct SupportBundle: Sendable {
     }
   }
 
-  /// What kind of error it is: its sentence names files.
+  /// Returns the kind of an error, because its message names files.
   private static func word(_ error: StoreError) -> String {
     switch error {
     case .missing: "missing"

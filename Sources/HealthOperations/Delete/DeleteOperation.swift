@@ -2,7 +2,7 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// Deletes the samples that pass a filter. Tombstones remain, which travel to whoever pulls.
+/// An operation that deletes the samples that pass a filter. Tombstones remain and are sent to machines that pull.
 ///
 /// ```swift
 /// func delete(
@@ -15,33 +15,36 @@ import HealthStore
 /// }
 /// ```
 public struct DeleteOperation: Sendable {
-  /// How many samples there are to delete, of each type that has any.
+  /// The number of samples to delete, by type.
   public struct Plan: Hashable, Sendable {
-    /// A type of which there is something to delete.
+    /// A type that has samples to delete.
     public struct Entry: Hashable, Sendable {
       public var type: SampleType
-      /// At least 1, when the plan was made; ``DeleteOperation/run(_:in:deleted:)`` deletes what is there by then.
+      /// The number of samples when the plan was made, at least 1. ``DeleteOperation/run(_:in:deleted:)`` deletes
+      /// those that exist when it runs.
       public var samples: Int
     }
 
-    /// In the order of the types' identifiers; empty where there is nothing to delete.
+    /// The types in the order of their identifiers; empty if there is nothing to delete.
     public fileprivate(set) var entries: [Entry] = []
 
-    /// Of all types together.
+    /// The number of samples of all types.
     public var samples: Int { entries.reduce(0) { $0 + $1.samples } }
   }
 
   private static let always = Timestamp(microseconds: .min)..<Timestamp(microseconds: .max)
 
-  /// What is deleted. By start: a sample that started before and still went on is not meant.
+  /// The filter for the samples to delete. Time ranges apply to the start of a sample.
   public let filter: SampleFilter
 
+  /// Creates the operation.
+  ///
   /// - Parameter filter: ``SampleFilter/everything`` deletes the whole record.
   public init(_ filter: SampleFilter) {
     self.filter = filter
   }
 
-  /// Changes nothing.
+  /// Counts the samples to delete, and changes nothing.
   public func plan(in store: HealthStore) async throws(StoreError) -> Plan {
     var plan = Plan()
     for entry in try await store.samples.typeCounts() where filter.passes(entry.type) {
@@ -52,10 +55,11 @@ public struct DeleteOperation: Sendable {
     return plan
   }
 
-  /// Deletes what is there by now of the plan's types, in transactions of some thousands, each together with its audit
-  /// event. Cancelled, it has deleted some.
+  /// Deletes the matching samples of the plan's types, in transactions of some thousands, each with its audit event.
+  /// A cancelled operation has deleted some of them.
   ///
-  /// - Parameter deleted: told of each type how many were deleted; what it throws ends this.
+  /// - Parameter deleted: called with the number of deleted samples of each type. An error that it throws ends the
+  ///   operation.
   public func run(
     _ plan: Plan, in store: HealthStore, deleted: (SampleType, Int) async throws -> Void = { _, _ in }
   ) async throws {
@@ -71,7 +75,7 @@ public struct DeleteOperation: Sendable {
       }
       try await deleted(entry.type, count)
     }
-    // What is deleted is in no number that is kept.
+    // Stored rollups must no longer include the deleted samples.
     if Rollups.areKept(beside: store) { try await Rollups(of: store).refresh() }
   }
 }

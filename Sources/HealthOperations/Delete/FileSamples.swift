@@ -4,11 +4,11 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// The samples of any file that can be imported, to be walked along as often as needed.
+/// The samples of an importable file, which can be read repeatedly.
 struct FileSamples: Sendable {
   private static let batchSize = 32_000
 
-  /// One export of several that a zip file or folder may hold.
+  /// An Apple Health export that was checked; a zip file or folder may hold several.
   private struct Surveyed: Sendable {
     var export: AppleHealthExport
     var survey: ExportSurvey
@@ -20,10 +20,12 @@ struct FileSamples: Sendable {
   private let exports: [Surveyed]
   private let reading: ReadingOptions
 
-  /// Whether it is an Apple Health export.
+  /// Whether the file is an Apple Health export.
   var isExport: Bool { !exports.isEmpty }
 
-  /// - Parameter store: whose names of sources and whose twins count.
+  /// Checks the file.
+  ///
+  /// - Parameter store: provides the names of sources and the known twins.
   init(_ source: ImportFile, for store: HealthStore, progress: any ProgressObserver) async throws {
     self.source = source
     self.progress = progress
@@ -53,9 +55,9 @@ struct FileSamples: Sendable {
     }
   }
 
-  /// Hands over all samples, those too whose values drift. Blocking.
+  /// Passes all samples to `deliver`, including those whose values drift from export to export. Blocking.
   ///
-  /// - Parameter work: what it is done for.
+  /// - Parameter work: the kind of work to report as progress.
   func forEach(
     _ work: ProgressStage.Work, isCancelled: @escaping () -> Bool,
     deliver: @escaping (_ changes: CodedChanges, _ twins: [TwinGroup]) throws -> Void

@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Brings back the deleted samples that pass a filter, from a file that has them, under new identities.
+/// An operation that restores deleted samples that pass a filter from a file, under new UUIDs.
 ///
 /// ```swift
 /// func restore(
@@ -20,34 +20,36 @@ import OperatingSystem
 ///
 /// Reads the file twice, so it must not be a pipe.
 public struct RestoreOperation: Sendable {
-  /// What is in the file, and deleted here.
+  /// The samples in the file that are deleted in the store.
   public struct Plan: Sendable {
-    /// A type of which the file has something that is deleted here.
+    /// A type that has samples to restore.
     public struct Entry: Hashable, Sendable {
       public var type: SampleType
-      /// At least 1; a sample that the file has twice counts once.
+      /// The number of samples, at least 1. A duplicate in the file counts once.
       public var samples: Int
-      /// From the first to the last start.
+      /// The range from the first start to the last.
       public var extent: ClosedRange<Timestamp>
     }
 
-    /// In the order of the types' identifiers, without those of which nothing was found.
+    /// The types in the order of their identifiers, without those that have nothing to restore.
     public let entries: [Entry]
     fileprivate let samples: FileSamples
   }
 
-  /// What is brought back, as the file has it.
+  /// The filter for the samples to restore, applied to the samples in the file.
   public let filter: SampleFilter
-  /// Read anew by ``plan(in:)`` and by ``run(_:in:)``: it must not change in between.
+  /// The file, read by ``plan(in:)`` and again by ``run(_:in:)``. It must not change in between.
   public let source: ImportFile
-  /// What the file is called in the audit log.
+  /// The name of the file in the audit log.
   public let name: String
   private let progress: any ProgressObserver
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - filter: ``SampleFilter/everything`` brings back all that was ever deleted.
-  ///   - source: what has the samples still.
-  ///   - name: what the file is called in the audit log.
+  ///   - filter: ``SampleFilter/everything`` restores everything that was ever deleted.
+  ///   - source: the file that still has the samples.
+  ///   - name: the name of the file in the audit log.
   public init(
     _ filter: SampleFilter, from source: ImportFile, named name: String, progress: any ProgressObserver = NoProgress()
   ) {
@@ -57,7 +59,7 @@ public struct RestoreOperation: Sendable {
     self.progress = progress
   }
 
-  /// Looks for what can be brought back, and changes nothing.
+  /// Searches the file for samples that can be restored, and changes nothing.
   public func plan(in store: HealthStore) async throws -> Plan {
     let samples = try await FileSamples(source, for: store, progress: progress)
     let entries = try await onThread { [filter] isCancelled in
@@ -72,10 +74,10 @@ public struct RestoreOperation: Sendable {
     return Plan(entries: entries, samples: samples)
   }
 
-  /// Brings back what the file has of the plan's types, a transaction a batch, each together with its audit event.
-  /// Cancelled, what has come back stays, and the same again brings the rest.
+  /// Restores the samples of the plan's types, one transaction per batch, each with its audit event. If it is
+  /// cancelled, the restored samples stay, and running it again restores the rest.
   ///
-  /// - Returns: how many came back, by type.
+  /// - Returns: the number of restored samples, by type.
   public func run(_ plan: Plan, in store: HealthStore) async throws -> [SampleType: Int] {
     let samples = plan.samples
     var some = filter

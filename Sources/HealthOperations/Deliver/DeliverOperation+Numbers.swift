@@ -5,8 +5,8 @@ import HealthStore
 import OperatingSystem
 
 extension DeliverOperation {
-  /// Delivers numbers again that have changed because the person has chosen another home zone or another first source, and
-  /// deletes those whose hour or day does not begin at that time in the new zone.
+  /// Delivers statistics again that have changed because the person chose another home zone or preferred source, and
+  /// deletes statistics whose hour or day does not begin at the same time in the new zone.
   func renewNumbers<Place: Destination>(of place: Place, _ context: Context) async throws -> CourierReport {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false
@@ -22,7 +22,7 @@ extension DeliverOperation {
       try await basis.keep(of: consumer, in: store)
       return CourierReport()
     }
-    // What was begun is finished, also where the zone of before is decided for again.
+    // A withdrawal that was begun is finished, even if the person has changed back to the former zone.
     let isBegun = try await !Resynchronization.withdrawals(consumer, in: store).isEmpty
     guard kept != basis || isBegun else { return CourierReport() }
     var report = CourierReport()
@@ -33,7 +33,7 @@ extension DeliverOperation {
       } else if place.capabilities.days == .all {
         try await store.startConsumerOver(consumer)
       } else if place.capabilities.days == .named {
-        // First, so that none that was taken away stays so.
+        // Redelivery is requested first, so that no withdrawn day stays missing.
         try await Resynchronization.ensureDeliveredAgain(.everything, to: consumer, in: store)
         try await withdrawDays(of: place)
       } else {
@@ -74,7 +74,7 @@ extension DeliverOperation {
     guard let zone = try? ZoneRules(named: zone) else { return CourierReport() }
     var former = self.context(in: zone, context.settings)
     former.shape = former.shape?.withdrawing(butThoseOf: context.zone)
-    // A place that has files of days finds them in those of the zone from before.
+    // A place with one file per day needs the former zone to find its files.
     let place = try await make(kind, former)
     do {
       let name = Resynchronization.withdrawal(section.consumer, for: context.zone)

@@ -5,7 +5,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Delivers to one destination of the settings file.
+/// An operation that delivers to one destination of the settings file.
 ///
 /// ```swift
 /// func deliver(_ home: Home) async throws {
@@ -16,7 +16,7 @@ import OperatingSystem
 /// }
 /// ```
 public struct DeliverOperation: Sendable {
-  /// As the settings file has it now.
+  /// The destination's section of the settings file.
   public let section: DestinationSection
   private let home: Home
   let store: HealthStore
@@ -24,9 +24,11 @@ public struct DeliverOperation: Sendable {
   private let observe: @Sendable (CourierEvent) -> Void
   private let progress: @Sendable (String) -> Void
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - observe: told of what is delivered, of attempts that fail and of what is refused, on any thread.
-  ///   - progress: told for a person what a delivery that takes long is about, on any thread.
+  ///   - observe: called on any thread with deliveries, failed attempts and refused changes.
+  ///   - progress: called on any thread with a text that describes a long delivery to a person.
   public init(
     _ section: DestinationSection, home: Home, store: HealthStore, policy: RetryPolicy = RetryPolicy(),
     observe: @escaping @Sendable (CourierEvent) -> Void = { _ in },
@@ -40,9 +42,9 @@ public struct DeliverOperation: Sendable {
     self.observe = observe
   }
 
-  /// Delivers what is new.
+  /// Delivers all changes that the destination does not have yet.
   ///
-  /// - Parameter follows: goes on with what happens, until the task is cancelled.
+  /// - Parameter follows: continues to deliver changes until the task is cancelled.
   /// - Throws: ``DeliveryRefusal``, `CourierError`, `SettingsFileError`, `StoreError`.
   public func run(follows: Bool = false) async throws -> CourierReport {
     let state = try await store.deliveries.state(of: section.consumer)
@@ -59,7 +61,7 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  /// Finds out whether it can be delivered to. Throws `DeliveryError`, `SettingsFileError`.
+  /// Checks whether the destination accepts deliveries. Throws `DeliveryError`, `SettingsFileError`.
   public func check() async throws {
     let context = try await context()
     func check<Place: Destination>(_ kind: Place.Type) async throws {
@@ -77,9 +79,9 @@ public struct DeliverOperation: Sendable {
     try await check(section.kind)
   }
 
-  /// Delivers once more what was refused, as far as it is still there.
+  /// Delivers refused changes again, if they are still in the store.
   ///
-  /// - Throws: as ``run(follows:)``. What was taken before is not refused any more.
+  /// - Throws: the errors of ``run(follows:)``. Changes accepted before the error no longer count as refused.
   public func retry() async throws -> CourierReport {
     try await alone { context in try await retry(section.kind, context) }
   }
@@ -118,14 +120,14 @@ public struct DeliverOperation: Sendable {
   func make<Place: Destination>(_ kind: Place.Type, _ context: Context) async throws -> Place {
     do {
       let settings = section.settings
-      // It may read secrets and certificates.
+      // The initializer may read secrets and certificates.
       return try await onThread { _ in try Place(settings, in: context.environment) }
     } catch let error as SettingsError {
       throw DeliveryRefusal.settings(section.name, error)
     }
   }
 
-  /// One at a time delivers to a destination, whichever process it is in.
+  /// Runs `body` while holding the destination's lock: only one process at a time delivers to a destination.
   private func alone<Value: Sendable>(_ body: (Context) async throws -> Value) async throws -> Value {
     let folder = home.folder(of: section.name)
     let lock = try await onThread { _ in
@@ -138,7 +140,7 @@ public struct DeliverOperation: Sendable {
       withExtendedLifetime(lock) {}
       return value
     } catch let error as DeliveryRefusal {
-      // Of what is gone nothing is noted.
+      // A removed destination must not leave an error in the store.
       switch error {
       case .removed, .keeps: throw error
       case .busy, .paused, .settings: break
@@ -165,7 +167,7 @@ public struct DeliverOperation: Sendable {
       }
       var report = try await renewNumbers(of: place, context)
       report.losses = losses
-      // Looked for first: what is to be forgotten is said before.
+      // Read before `toForget`, because a request stores what to forget before the part to deliver again.
       let parts = try await Resynchronization.pending(section.consumer, in: store)
       for part in try await Resynchronization.toForget(section.consumer, in: store) {
         try await place.forget(from: part.filter.earliest)
@@ -188,7 +190,7 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  /// Compares the place with what it was given, unless it is to be given all of it anyway.
+  /// Compares the place with what was delivered, unless everything is to be delivered again anyway.
   private func look<Place: Destination>(_ watch: PlaceWatch<Place>) async throws -> String? {
     guard try await Resynchronization.toForget(section.consumer, in: store).isEmpty else { return nil }
     do {
@@ -201,7 +203,7 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  /// Delivers what happens, and examines the place meanwhile, until one of them fails or the task is cancelled.
+  /// Delivers changes and examines the place periodically, until one of them fails or the task is cancelled.
   private func follow<Place: Destination>(
     _ courier: Courier<Place>, of consumer: FeedConsumer, _ watch: PlaceWatch<Place>
   ) async throws -> CourierReport {
@@ -221,7 +223,8 @@ public struct DeliverOperation: Sendable {
     }
   }
 
-  /// Takes away what was put there of this record, as far as the kind does (`DestinationCapabilities.purges`).
+  /// Deletes from the destination what hpeer has put there of this record, if its kind supports that
+  /// (`DestinationCapabilities.purges`).
   ///
   /// - Throws: `DeliveryError`, ``DeliveryRefusal``, `SettingsFileError`, `StoreError`.
   public func purge() async throws {
@@ -241,10 +244,11 @@ public struct DeliverOperation: Sendable {
     try await alone { context in try await purge(section.kind, context) }
   }
 
-  /// Makes sure that there is a position, unless the destination was removed: it would have everything once more.
+  /// Creates the destination's position if there is none, unless the destination was removed from the settings:
+  /// otherwise the destination would receive everything again.
   ///
-  /// Removing one cuts the section first and the position afterwards, so that looking after the position was made
-  /// misses neither.
+  /// Removing a destination deletes its section first and its position afterwards. This method therefore creates the
+  /// position first and checks the section afterwards, so that one of the two notices the other.
   private func begin(_ context: Context) async throws -> FeedConsumer {
     let consumer = try await store.consumer(section.consumer, filter: context.filter)
     do {
@@ -254,7 +258,7 @@ public struct DeliverOperation: Sendable {
       if consumer.isNew {
         try await uncancelled { [store, section] in _ = try await store.removeConsumer(section.consumer) }
       } else if error is SettingsFileError {
-        // What is being edited says nothing about one that was there.
+        // A section with a mistake, as while it is edited, does not mean that the destination was removed.
         return consumer
       }
       throw error
@@ -263,19 +267,19 @@ public struct DeliverOperation: Sendable {
 
   private func isInSettings() async throws -> Bool {
     let settings = try await onThread { [home] _ in try home.readableSettings() }
-    // What is being edited says nothing.
+    // A section with a mistake, as while it is edited, does not tell whether the destination was removed.
     if let mistake = settings.mistake(inDestination: section.name) { throw mistake }
     return settings.destination(section.name)?.consumer == section.consumer
   }
 
-  /// Leaves nothing of a destination that was removed meanwhile: a request that nothing deals with any more would keep all
-  /// later deletions in the store.
+  /// Deletes what is left of a destination that was removed during a delivery: a request that is never handled would
+  /// keep all later tombstones in the store.
   ///
-  /// One whose section alone is gone keeps its position, and so do its requests.
+  /// A destination without a section but with a position keeps its requests.
   private func forgetIfRemoved() async throws {
     try await uncancelled { [self] in
       if try await store.consumers().contains(where: { $0.name == section.consumer }) { return }
-      // What is being edited says nothing.
+      // A section with a mistake, as while it is edited, does not mean that the destination was removed.
       guard (try? await isInSettings()) == false else { return }
       try await Resynchronization.forget(section.consumer, in: store)
     }
@@ -315,17 +319,17 @@ extension CourierReport {
   }
 }
 
-/// Why nothing is delivered to a destination, apart from what the destination says.
+/// The reasons on this machine's side why nothing is delivered to a destination.
 public enum DeliveryRefusal: Error, Hashable, Sendable {
-  /// The owner has paused it.
+  /// The owner has paused the destination.
   case paused(String)
-  /// It is not in the settings any more.
+  /// The destination is no longer in the settings.
   case removed(String)
-  /// Another hpeer delivers there now.
+  /// Another process is delivering to the destination.
   case busy(String)
-  /// Its settings make no sense together, or a secret cannot be read.
+  /// The destination's settings contradict each other, or a secret cannot be read.
   case settings(String, SettingsError)
-  /// Its kind takes nothing away: others may have written there.
+  /// This kind of destination does not support purging, because others may have written there.
   case keeps(String)
 }
 

@@ -4,18 +4,18 @@ import OperatingSystem
 import Synchronization
 
 extension Home {
-  /// The file of a person's settings: `config.toml`.
+  /// The path of the user's settings file, `config.toml`.
   public var settingsPath: String { "\(configuration)/config.toml" }
 
-  /// What a person has set; nothing where there is no file. Throws `SettingsFileError`, `SystemError`. Blocking.
+  /// Reads the settings file; a missing file counts as empty. Throws `SettingsFileError`, `SystemError`. Blocking.
   public func settings() throws -> SettingsFile {
     let settings = try readableSettings()
     if let mistake = settings.mistakes.first { throw mistake }
     return settings
   }
 
-  /// The same without destinations and tables that have a mistake, which the file's `mistakes` tell. Throws
-  /// `SettingsFileError` of a file that is none, and `SystemError`. Blocking.
+  /// Reads the settings file and leaves out destinations and tables that have a mistake, which are listed in the
+  /// result's `mistakes`. Throws `SettingsFileError` if the file is not valid TOML, and `SystemError`. Blocking.
   public func readableSettings() throws -> SettingsFile {
     let (bytes, path) = (try settingsBytes(), settingsPath)
     if let last = Self.lastSettings.withLock(\.self), last.path == path, last.text.utf8.elementsEqual(bytes) {
@@ -26,13 +26,13 @@ extension Home {
     return settings
   }
 
-  /// TOMLKit frees nothing that it has parsed, and what runs for years reads its settings often: a text that has not
-  /// changed is not parsed again.
+  /// The settings that were last parsed. TOMLKit never frees what it has parsed, and a service reads its settings
+  /// often, so an unchanged text is not parsed again.
   private static let lastSettings = Mutex<SettingsFile?>(nil)
 
-  /// Exchanges the settings for what `edit` makes of them, in one step and alone. Blocking.
+  /// Replaces the settings file atomically, while holding its lock. Blocking.
   ///
-  /// - Parameter edit: of the text as it is now, empty where there is none.
+  /// - Parameter edit: receives the current text, empty if there is no file, and returns the new text.
   public func editSettings(_ edit: (String) throws -> String) throws {
     try PrivateFile.makeDirectory(configuration)
     try FileLock.withLock("\(configuration)/config.lock") {
@@ -42,15 +42,15 @@ extension Home {
         return
       }
       let edited = try edit(text)
-      // A link to a file elsewhere, as people keep their settings, stays one.
+      // If the settings file is a symbolic link, its target is replaced and the link stays.
       try PrivateFile.replace(HomeDirectory.resolved(settingsPath), Array(edited.utf8))
     }
   }
 
-  /// A path, and what it leads to by links in the place of the file, the last that of the file itself.
+  /// Returns a path and the paths that it leads to by symbolic links; the last is the file itself.
   private static func links(from path: String) -> [String] {
     var places = [path]
-    // As many as the kernel follows.
+    // The kernel follows 40 links at most.
     while places.count < 40, let last = places.last,
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: last)
     {
@@ -63,9 +63,9 @@ extension Home {
   private func settingsBytes() throws -> [UInt8] {
     let path = HomeDirectory.resolved(settingsPath)
     guard PrivateFile.exists(path) else { return [] }
-    // They name programs that are run. Root may look at another's home.
+    // Settings name programs that are run, so the file must be trusted. Root may read another user's home.
     let owner = geteuid() == 0 ? FileStatus(configuration)?.owner ?? 0 : geteuid()
-    // Each link on the way lies where nobody else can exchange it.
+    // Each link on the way must be in a place where no other user can replace it.
     for place in Self.links(from: settingsPath) { try HomeDirectory.requireTrusted(file: place, for: owner) }
     return try PrivateFile.read(path, limit: SettingsFile.longest + 1).bytes
   }
@@ -78,9 +78,9 @@ extension Home {
     "\(configuration)/secrets/\(destination).\(key)"
   }
 
-  /// Keeps a secret in a file of mode 0600. Blocking.
+  /// Stores a secret in a file with mode 0600. Blocking.
   ///
-  /// - Returns: what a setting says of it: `file:PATH`.
+  /// - Returns: the reference for the settings file: `file:PATH`.
   public func keepSecret(_ text: String, of destination: String, _ key: String) throws(SystemError) -> String {
     let path = secretPath(destination, key)
     try PrivateFile.makeDirectory("\(configuration)/secrets")
@@ -88,15 +88,15 @@ extension Home {
     return "file:\(path)"
   }
 
-  /// Removes the secrets that were kept for a destination, and nothing that a person has put elsewhere. Blocking.
+  /// Deletes the secrets that were stored for a destination, but no file that the user has put elsewhere. Blocking.
   public func forgetSecrets(of section: DestinationSection) {
     for field in section.kind.description.fields where field.kind == .secret {
       unlink(secretPath(section.name, field.key))
     }
   }
 
-  /// Removes the secrets that were kept for a destination of whatever kind, so far as one text of settings names them and
-  /// another does not: what is wrong in a text may be its kind. Blocking.
+  /// Deletes the secrets stored for a destination that `before` refers to and `after` does not. All kinds of
+  /// destinations are considered, because the kind may be the mistake in a text. Blocking.
   public func forgetSecrets(of destination: String, namedIn before: String, andNotIn after: String) {
     let fields = DestinationKinds.all.flatMap { $0.description.fields }
     for path in Set(fields.filter { $0.kind == .secret }.map { secretPath(destination, $0.key) }) {
@@ -105,18 +105,18 @@ extension Home {
     }
   }
 
-  // MARK: What destinations keep
+  // MARK: State of destinations
 
-  /// Of one destination, mode 0700: made by who needs it.
+  /// Returns the path of a destination's state directory. It has mode 0700, and is created when it is first used.
   public func folder(of destination: String) -> String { "\(directory)/destinations/\(destination)" }
 
-  /// Forgets what a destination remembers of deliveries and what it has refused, once it is removed. Blocking.
+  /// Deletes the delivery state and the dead letters of a removed destination. Blocking.
   public func forgetDeliveries(of destination: String) {
     try? FileManager.default.removeItem(atPath: "\(folder(of: destination))/state")
     unlink(deadLetters(of: destination).path)
   }
 
-  /// What it has refused for good.
+  /// Returns the changes that a destination has refused permanently.
   public func deadLetters(of destination: String) -> DeadLetters {
     DeadLetters(path: "\(folder(of: destination))/refused.jsonl")
   }

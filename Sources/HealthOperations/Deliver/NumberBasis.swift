@@ -3,15 +3,15 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What a person had decided about numbers when a destination was last given any: whose days count, and which sources
-/// count before all others. The store keeps it beside the destination's position.
+/// The person's choices that a destination's statistics were computed with: the home zone, the preferred sources and
+/// the units. The store keeps them beside the destination's position.
 struct NumberBasis: Codable, Hashable {
-  /// As it was decided; `nil` for the zone of the machine.
+  /// The chosen home zone; `nil` for the machine's zone.
   private var homeZone: String?
-  /// The zone that this was.
+  /// The zone that the statistics were computed in.
   let zone: String
   private var firstSources: [String: String]
-  /// By type; `nil` as it was kept before there were any.
+  /// The unit of each type; `nil` if stored before units could be chosen.
   private var units: [String: String]?
 
   init(_ settings: AnalysisSettings, in zone: ZoneRules, units: [SampleType: String]) {
@@ -20,10 +20,10 @@ struct NumberBasis: Codable, Hashable {
     firstSources = Dictionary(settings.firstSources.map { ($0.key.rawValue, $0.value) }) { $1 }
   }
 
-  /// Whether the person has decided for another zone. That a process has another `TZ` is no decision.
+  /// Returns whether the person has chosen another zone. A different `TZ` variable of the process is not a choice.
   func hasOtherZone(than other: NumberBasis) -> Bool { homeZone != other.homeZone && zone != other.zone }
 
-  /// The types of which another source counts first, or whose numbers are in another unit.
+  /// Returns the types whose preferred source or unit is different.
   func typesToldOtherwise(than other: NumberBasis) -> Set<SampleType> {
     func differing(_ these: [String: String], _ those: [String: String]) -> Set<SampleType> {
       Set(Set(these.keys).union(those.keys).filter { these[$0] != those[$0] }.map { SampleType($0) })
@@ -31,11 +31,11 @@ struct NumberBasis: Codable, Hashable {
     return differing(firstSources, other.firstSources).union(differing(units ?? [:], other.units ?? [:]))
   }
 
-  // MARK: Keeping it
+  // MARK: Storage
 
   private static func activity(_ consumer: String) -> String { "numbers:\(consumer)" }
 
-  /// `nil` where nothing is known.
+  /// Returns the stored basis of a consumer, or `nil` if there is none.
   static func kept(of consumer: String, in store: HealthStore) async throws -> NumberBasis? {
     guard let mark = try await store.activities.state(of: activity(consumer))?.mark else { return nil }
     return try? JSONDecoder().decode(NumberBasis.self, from: Data(mark.utf8))

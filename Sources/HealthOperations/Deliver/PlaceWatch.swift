@@ -4,23 +4,24 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Compares a destination with what it was given: before news is delivered, and again and again while a delivery goes on.
-/// Of one that has lost everything, all of it is asked for again.
+/// An examination of a destination for lost data: before changes are delivered, and periodically while a delivery
+/// goes on. If a destination has lost everything, everything is delivered again.
 struct PlaceWatch<Place: Destination>: Sendable {
-  /// What is asked for again is delivered at most so often: of a place that keeps nothing, it would never end.
+  /// The shortest interval between two complete redeliveries, in seconds. Without it, a place that keeps nothing
+  /// would receive everything in an endless loop.
   static var shortestRenewal: Int64 { 86_400 }
 
   let place: Place
   let section: DestinationSection
   let store: HealthStore
-  /// Passed by deliveries, too.
+  /// A lock that deliveries pass, too, so that the place is not examined during a delivery.
   let turnstile: Turnstile
 
-  /// Examines the place once.
+  /// Examines the place once, and repairs or requests again what is missing.
   ///
-  /// - Returns: what it had lost and what becomes of that, as the part of a sentence; `nil` where nothing.
-  /// - Throws: `CourierError` where a person must change something first, `StoreError`. A place that cannot be reached is passed
-  ///   over: a delivery tells of it.
+  /// - Returns: a phrase with the loss and its remedy; `nil` if nothing was lost.
+  /// - Throws: `CourierError` if a person must change something first, `StoreError`. Other errors are ignored,
+  ///   because a delivery reports them.
   func look() async throws -> String? {
     do {
       switch try await attempt({ [place] in try await place.examine() }) {
@@ -41,7 +42,7 @@ struct PlaceWatch<Place: Destination>: Sendable {
     } catch let error where error is CancellationError || error is StoreError {
       throw error
     } catch {
-      // What is wrong with it keeps no news away: a delivery tells of it.
+      // The examination must not hold up a delivery, which reports the same error.
       return nil
     }
   }
@@ -51,7 +52,7 @@ struct PlaceWatch<Place: Destination>: Sendable {
     return reason
   }
 
-  /// What is given back leaves this machine, as every delivery does.
+  /// Repairs the place. This sends data to the destination, so it is recorded in the audit log like a delivery.
   private func mend(since reason: String) async throws {
     let detail = [
       "destination": section.consumer, "kind": Place.description.kind.rawValue, "again": "lost", "reason": reason,
@@ -75,9 +76,9 @@ struct PlaceWatch<Place: Destination>: Sendable {
     }
   }
 
-  /// Examines the place every so often, until the task is cancelled.
+  /// Examines the place periodically until the task is cancelled.
   ///
-  /// - Throws: as ``look()``.
+  /// - Throws: the errors of ``look()``.
   func run(clock: any Clock<Duration>, tell: @Sendable (String) -> Void) async throws {
     while true {
       try await clock.sleep(for: place.capabilities.examinationInterval)
@@ -91,20 +92,20 @@ struct PlaceWatch<Place: Destination>: Sendable {
   }
 }
 
-/// What a destination had lost when it was last found to have lost something.
+/// The most recent loss of data at a destination.
 public struct PlaceLoss: Codable, Hashable, Sendable {
-  /// When that was found out.
+  /// The time at which the loss was noticed.
   public var noticed: Timestamp
-  /// What, and what becomes of it, as the part of a sentence: `it had lost its sensors, and has it again`.
+  /// A phrase with the loss and its remedy: `it had lost its sensors, and has it again`.
   public var reason: String
-  /// Whether everything was asked for again.
+  /// Whether everything is delivered again.
   public var isWhole: Bool
 
   private static func activity(_ consumer: String) -> String { "loss:\(consumer)" }
 
-  /// `nil` where nothing was ever lost.
+  /// Returns the most recent loss, or `nil` if nothing was ever lost.
   ///
-  /// - Parameter consumer: of the destination.
+  /// - Parameter consumer: the destination's consumer name.
   public static func last(of consumer: String, in store: HealthStore) async throws -> PlaceLoss? {
     guard let mark = try await store.activities.state(of: activity(consumer))?.mark else { return nil }
     return try? JSONDecoder().decode(PlaceLoss.self, from: Data(mark.utf8))

@@ -3,30 +3,30 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// Has everything, or everything from some time on, delivered again with the next delivery.
+/// Requests to deliver everything again, or everything from some time on, with the next delivery.
 public enum Resynchronization {
   private static let again = ":again"
-  /// Of a consumer that only says, by its filter, of which time a destination is to forget what it remembers.
+  /// The name part of a consumer whose filter tells from which time on a destination must forget its delivery state.
   private static let forgetting = ":forget"
 
-  /// Of a consumer that takes back the hours and days of a zone that was the person's home before.
+  /// The name part of a consumer that withdraws the hours and days of a former home zone.
   private static let former = ":former"
 
-  /// A part of a record that is to be delivered again, by a consumer of its own that ends with it.
+  /// A part of a record to be delivered again. It has its own consumer, which is removed when the part is delivered.
   struct Part {
     var consumer: String
     var filter: SampleFilter
-    /// Whether anything of it may have been given to the destination.
+    /// Whether any of it may have been delivered already.
     var hasBegun: Bool
   }
 
-  /// Asks for it, and writes that into the audit log. Asked for everything, the destination is told to forget what it has
-  /// (``DeliveryBatch/startsOver``).
+  /// Requests a redelivery, and records that in the audit log. If everything is requested, the destination is told to
+  /// discard its data (``DeliveryBatch/startsOver``).
   ///
   /// - Parameters:
-  ///   - consumer: of the destination.
-  ///   - start: only what starts then or later; `nil` for everything.
-  ///   - reason: why, where nobody has asked for it.
+  ///   - consumer: the destination's consumer name.
+  ///   - start: delivers samples that start at this time or later; `nil` delivers everything.
+  ///   - reason: the reason for an automatic request.
   public static func request(
     _ consumer: String, from start: Timestamp?, because reason: String? = nil, in store: HealthStore
   ) async throws {
@@ -34,33 +34,33 @@ public enum Resynchronization {
     detail["from"] = start.map { "\($0)" }
     detail["reason"] = reason
     try await store.audit.record(AuditEvent(.destinationChanged, detail))
-    // First, so that nothing is delivered again to a destination that takes it for known.
+    // The destination must forget its state first, because it would skip changes that it takes for known.
     try await ask(consumer + forgetting, SampleFilter(earliest: start), in: store)
     if let start {
       try await deliverAgain(SampleFilter(earliest: start), to: consumer, in: store)
     } else {
-      // Positions of destinations are there from the beginning, so that deletions are kept for them.
+      // Destinations' positions are kept from the beginning, so that tombstones are kept for them.
       try await store.startConsumerOver(consumer, with: .everything)
-      // Last: until then, what they ask for is asked for by nothing else.
+      // Parts are removed last, because their requests must not be lost if this fails halfway.
       for part in try await pending(consumer, in: store) { try await store.removeConsumer(part.consumer) }
     }
   }
 
-  /// Has a part delivered again to a destination that still has what it remembers.
+  /// Requests redelivery of a part, without making the destination forget its delivery state.
   static func deliverAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
     try await ask(consumer + again, filter, in: store)
   }
 
-  /// The same, but not twice where an attempt was cut off before anything was delivered again: a new request restarts all
-  /// deliveries. The caller holds the destination's lock.
+  /// Requests redelivery of a part, unless a pending request covers it and has not begun. A new request would restart
+  /// all deliveries. The caller holds the destination's lock.
   static func ensureDeliveredAgain(_ filter: SampleFilter, to consumer: String, in store: HealthStore) async throws {
     try await ask(consumer + again, filter, reusesPending: true, in: store)
   }
 
-  /// Each request has a name of its own: one that comes while another is being dealt with is not taken for that one. It
-  /// takes the place of those that ask for no more.
+  /// Creates a request with a unique name, so that it is not mistaken for one being handled, and removes those it
+  /// covers.
   ///
-  /// - Parameter reusesPending: makes none where one that contains it is pending, and nothing of that was handed out.
+  /// - Parameter reusesPending: creates none if a pending request covers the filter and none of it was delivered yet.
   private static func ask(
     _ name: String, _ filter: SampleFilter, reusesPending: Bool = false, in store: HealthStore
   ) async throws {
@@ -76,15 +76,16 @@ public enum Resynchronization {
     try await parts(consumer + again, in: store)
   }
 
-  /// Of which time a destination is to forget what it remembers; done with each, the consumer is removed.
+  /// Returns the requests to forget delivery state. Each consumer is removed when its request is handled.
   static func toForget(_ consumer: String, in store: HealthStore) async throws -> [Part] {
     try await parts(consumer + forgetting, in: store)
   }
 
-  /// Which consumer takes back the hours and days of the zone from before that a zone has not: another zone lacks others.
+  /// Returns the name of the consumer that withdraws hours and days of the former zone which do not exist in `zone`.
+  /// The set differs with each zone.
   static func withdrawal(_ consumer: String, for zone: ZoneRules) -> String { "\(consumer)\(former):\(zone.name)" }
 
-  /// What was begun and never ended keeps all later deletions in the store.
+  /// Returns the withdrawals that have not ended. Each keeps all later tombstones in the store.
   static func withdrawals(_ consumer: String, in store: HealthStore) async throws -> [String] {
     try await parts(consumer + former, in: store).map(\.consumer)
   }
@@ -92,71 +93,72 @@ public enum Resynchronization {
   private static func parts(_ name: String, in store: HealthStore) async throws -> [Part] {
     try await store.consumers().filter { isOf($0.name, name) }
       .map { position in
-        // What the destination selects is intersected with this; a delivery that began has narrowed it.
+        // The delivery narrows the stored filter to the destination's selection, so only this part is the request.
         var filter = SampleFilter(earliest: position.filter.earliest)
         filter.types = position.filter.types
         return Part(consumer: position.name, filter: filter, hasBegun: position.hasBegun)
       }
   }
 
-  /// Without an end of its own, as requests were once named.
+  /// Returns whether a consumer belongs to a request or destination. Older versions gave requests no unique ending.
   private static func isOf(_ consumer: String, _ name: String) -> Bool {
     consumer == name || consumer.hasPrefix(name + ":")
   }
 
-  /// Whether a consumer is there only because this was asked for.
+  /// Returns whether a consumer stands for a request and not for a destination's own position.
   static func isRequest(_ consumer: String) -> Bool {
-    // KIND:NAME:REQUEST, and neither of the first two has a colon.
+    // The name is KIND:NAME:REQUEST; KIND and NAME contain no colon.
     let words = consumer.split(separator: ":", maxSplits: 2).dropFirst(2)
     return words.contains { [again, forgetting, former].contains(where: (":" + $0).hasPrefix) }
   }
 
-  /// The changes that a destination has not been given, at most, with those that are to be delivered again or taken back;
-  /// `nil` where nothing was ever delivered or asked for.
+  /// Returns the greatest possible number of changes that a destination does not have yet, including those to be
+  /// redelivered or withdrawn, or `nil` if nothing was ever delivered or requested.
   ///
   /// - Parameters:
-  ///   - consumer: of the destination.
-  ///   - positions: of all consumers.
+  ///   - consumer: the destination's consumer name.
+  ///   - positions: the positions of all consumers.
   public static func behind(_ consumer: String, among positions: [ConsumerPosition]) -> Int? {
-    // What is to be forgotten is no delivery.
+    // A request to forget delivers nothing.
     let own = positions.filter { isOf($0.name, consumer) && !isOf($0.name, consumer + forgetting) }
     return own.isEmpty ? nil : own.map(\.behind).reduce(0, +)
   }
 
-  /// Whether anything is to be delivered again or taken back. Parameters as of ``behind(_:among:)``.
+  /// Returns whether a redelivery or withdrawal is pending. The parameters are those of ``behind(_:among:)``.
   public static func isAsked(_ consumer: String, among positions: [ConsumerPosition]) -> Bool {
     positions.contains { isOf($0.name, consumer) && isRequest($0.name) }
   }
 
-  /// Whether a destination has numbers of a home zone, a first source or a unit that is another by now: with the next delivery,
-  /// they are delivered again.
+  /// Returns whether a destination has statistics with a former home zone, preferred source or unit. The next
+  /// delivery delivers them again.
   ///
   /// - Parameters:
-  ///   - consumer: of the destination.
-  ///   - units: that its settings name.
+  ///   - consumer: the destination's consumer name.
+  ///   - units: the units in its settings.
   public static func hasOldNumbers(
     _ consumer: String, units: [SampleType: String] = [:], in store: HealthStore
   ) async throws -> Bool {
     guard let kept = try await NumberBasis.kept(of: consumer, in: store) else { return false }
     let settings = try await store.settings.current()
-    // Of a zone that this machine does not know, the delivery tells.
+    // If this machine does not know the zone, the delivery reports that.
     guard let zone = try? ZoneRules(homeOf: settings) else { return false }
     let basis = NumberBasis(settings, in: zone, units: units)
     return basis.hasOtherZone(than: kept) || !basis.typesToldOtherwise(than: kept).isEmpty
   }
 
-  /// Whether anything of a consumer is in the store that holds deletions for it: its position, or a request.
+  /// Returns whether the store keeps tombstones for a destination, because of its position or a request.
   public static func isKnown(_ consumer: String, in store: HealthStore) async throws -> Bool {
     try await store.consumers().contains { isOf($0.name, consumer) }
   }
 
-  /// Forgets positions and states of a consumer.
+  /// Removes all positions and states of a destination.
   public static func forget(_ consumer: String, in store: HealthStore) async throws {
-    // First: a delivery that makes a request, and finds the position there afterwards, leaves the request to what follows.
+    // The position goes first: a delivery that creates a request and still finds the position leaves it to the loop
+    // below.
     try await forget(consumer)
     try await NumberBasis.forget(of: consumer, in: store)
     try await PlaceLoss.forget(of: consumer, in: store)
-    // The state of a request that is dealt with outlives its position.
+    // The state of a handled request outlives its position.
     let (positions, states) = (try await store.consumers(), try await store.deliveries.all())
     for name in Set(positions.map(\.name) + states.map(\.consumer)) where isOf(name, consumer) {
       try await forget(name)

@@ -5,7 +5,7 @@ import HealthStore
 import Synchronization
 
 extension ExportFormat {
-  /// As the Health app writes it, with the files beside the XML, zipped as the Health app shares it.
+  /// The Health app's export format, zipped with the files beside the XML as the Health app shares it.
   public static let appleArchive = ExportFormat(
     "apple-zip", suffix: "zip", lack: "Apple's export has no element", takes: .offset
   ) { exporting, content in
@@ -16,7 +16,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// A zip file as the Health app shares it: the files beside the XML first, and then the XML, which names them.
+  /// Writes a zip file as the Health app shares it: the files beside the XML first, then the XML, which names them.
   fileprivate func writeAppleArchive(
     _ writer: AppleExportWriter, exported: Timestamp, offset: Int
   ) async throws -> ExportSummary {
@@ -32,19 +32,20 @@ extension Exporting {
     }
   }
 
-  /// More make an XML that may have 4 GiB.
+  /// The number of samples above which the XML may exceed 4 GiB.
   private static let manySamples = 2_000_000
 
-  /// Whether few samples may make as much: of no text the XML has more than eight times what the store has.
+  /// Returns whether few samples may make the XML as large: it has up to eight times the bytes of a text in the
+  /// store.
   private static func isLarge(_ store: HealthStore) -> Bool {
     let attributes = try? FileManager.default.attributesOfItem(atPath: store.path)
     return (attributes?[.size] as? Int ?? 0) > 512 * 1_024 * 1_024
   }
 }
 
-/// The zip file of an export, written by one task.
+/// A zip file of an export, written by one task.
 struct AppleArchive: Sendable {
-  /// What only the thread of the output uses, piece after piece.
+  /// The zip writer, used only by the output's thread, piece after piece.
   private final class Contents: Sendable {
     let writer: Mutex<ZipWriter>
 
@@ -59,7 +60,7 @@ struct AppleArchive: Sendable {
     contents = Contents(exported)
   }
 
-  /// Begins a file in the export's folder, and ends the one before.
+  /// Ends the current file and begins another in the export's folder.
   func begin(_ name: String, mayBeLarge: Bool = false) async throws {
     try await output.write { [contents] in
       contents.writer.withLock { writer in
@@ -68,7 +69,7 @@ struct AppleArchive: Sendable {
     }
   }
 
-  /// More of the file that was begun last.
+  /// Appends bytes to the current file.
   func append(_ bytes: inout [UInt8]) async throws {
     if bytes.isEmpty { return }
     let taken = bytes

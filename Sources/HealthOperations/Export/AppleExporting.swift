@@ -2,7 +2,7 @@ import HealthFormats
 import HealthModel
 
 extension ExportFormat {
-  /// As the Health app writes it.
+  /// The Health app's export format, the XML file only.
   public static let appleXML = ExportFormat(
     "apple-xml", suffix: "xml", lack: "Apple's export has no element", takes: .offset
   ) { exporting, content in
@@ -12,18 +12,18 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// The XML alone.
+  /// Writes the XML without the files beside it.
   fileprivate func writeAppleXML(_ writer: AppleExportWriter) async throws -> ExportSummary {
     try await writing {
       try await write(writer, try await reader.routes(), beside: nil) { try await flush(&$0) }
     }
   }
 
-  /// In the order of Apple's file: the person, then what belongs to each section.
+  /// Writes the document in the order of Apple's file: the person, then the types of each section.
   ///
   /// - Parameters:
-  ///   - routes: by their workouts.
-  ///   - files: those beside the XML; `nil` where there are none.
+  ///   - routes: the routes of each workout.
+  ///   - files: the files beside the XML; `nil` if there are none.
   ///   - emit: takes the bytes of the XML.
   func write(
     _ writer: AppleExportWriter, _ routes: [SampleReference: [SampleReference]], beside files: AppleSideFiles?,
@@ -34,7 +34,7 @@ extension Exporting {
     var sections: [AppleExportWriter.Section: [SampleType]] = [:]
     for type in plan.types {
       guard let first = try await reader.first(of: type) else { continue }
-      // Electrocardiograms are files only.
+      // Electrocardiograms are written as separate files only.
       if files != nil, case .electrocardiogram = first.payload { continue }
       sections[AppleExportWriter.section(of: first), default: []].append(type)
     }
@@ -65,7 +65,7 @@ extension Exporting {
     return summary
   }
 
-  /// Of when the values of these types are, which drift from export to export.
+  /// Returns the age of the values of these types, because they drift from export to export.
   private func age(of types: [SampleType]) async throws -> AppleExportWriter.Age {
     var age = AppleExportWriter.Age.ofThisExport
     for type in types {
@@ -100,7 +100,7 @@ extension Exporting {
     }
   }
 
-  /// Counts routes, which all have been written that name a workout in the file, or have a file of their own.
+  /// Counts the routes that were written: those of a workout in the file, and those with a file of their own.
   private func countRoutes(of type: SampleType, _ orphans: Int, _ summary: inout ExportSummary) async throws {
     let count = try await reader.count(of: type)
     stage.advance(items: count, bytes: 0)

@@ -3,7 +3,7 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// The files beside the XML of an Apple Health export, and how the XML calls them.
+/// A writer of the files beside the XML of an Apple Health export, which also tells their paths for the XML.
 struct AppleSideFiles {
   private let exporting: Exporting
   private let archive: AppleArchive
@@ -12,13 +12,13 @@ struct AppleSideFiles {
   private let exported: Timestamp
   private let offset: Int
   private var names = AppleFileNames()
-  /// What the file of a path says, so that samples which share one go on sharing it.
+  /// The hash of each file's content by its path, so that samples which share a file keep sharing it.
   private var contents: [String: Int] = [:]
-  /// The paths of samples that could not keep theirs.
+  /// The new paths of samples whose own path was not free.
   private var paths: [SampleReference: String] = [:]
-  /// Electrocardiograms, and tracks that no workout names: what the XML has not.
+  /// The counts of electrocardiograms and of routes without a workout, which the XML does not contain.
   private(set) var summary = ExportSummary()
-  /// Of the summary, those.
+  /// The number of routes without a workout in ``summary``.
   private(set) var orphans = 0
 
   init(_ exporting: Exporting, _ archive: AppleArchive, exported: Timestamp, offset: Int) {
@@ -32,9 +32,9 @@ struct AppleSideFiles {
 
   private var reader: StoredSampleReader { exporting.reader }
 
-  /// Writes all of them.
+  /// Writes all files.
   ///
-  /// - Parameter routes: by their workouts.
+  /// - Parameter routes: the routes of each workout.
   mutating func write(_ routes: [SampleReference: [SampleReference]]) async throws {
     for type in exporting.plan.types {
       switch try await reader.first(of: type)?.payload {
@@ -46,7 +46,7 @@ struct AppleSideFiles {
     for (workout, routes) in routes.sorted(by: {
       ($0.key.start, $0.key.uuid.uuidString) < ($1.key.start, $1.key.uuid.uuidString)
     }) {
-      // Those of others are in no workout of the XML.
+      // A workout that is not exported is not in the XML, and so its routes are not, either.
       guard let sample = try await reader.store.samples.sample(workout), reader.filter.passes(sample) else { continue }
       try await write(routes: routes)
     }
@@ -56,7 +56,7 @@ struct AppleSideFiles {
     }
   }
 
-  /// The sample as the XML has to have it, with the path of the file that was written.
+  /// Returns the sample with the path of the file that was written, for the XML.
   func named(_ sample: Sample) -> Sample {
     guard let path = paths[sample.reference] else { return sample }
     var sample = sample
@@ -74,12 +74,12 @@ struct AppleSideFiles {
 
   // MARK: Routes
 
-  /// The routes of a workout, or tracks of none. Of one that was divided, the parts follow each other.
+  /// Writes the routes of a workout, or routes without a workout. The parts of a divided route follow each other.
   private mutating func write(routes: [SampleReference], areOrphans: Bool = false) async throws {
     var bytes: [UInt8] = []
     var last: Sample?
     var others: [String] = []
-    // Of one that another has written, nothing is to be done.
+    // False while the file of the route was already written with another sample.
     var isOpen = false
     for reference in routes {
       try Task.checkCancellation()
@@ -128,7 +128,7 @@ struct AppleSideFiles {
 
   private static let pointsAtOnce = 4_000
 
-  /// Ends the file of a route, and makes the further ones that it names: their points are in the first.
+  /// Ends the file of a route, and writes its further files, which are empty because the first has all points.
   private mutating func end(_ sample: Sample?, _ others: [String], _ bytes: inout [UInt8]) async throws {
     guard let sample else { return }
     tracks.end(to: &bytes)
@@ -141,7 +141,7 @@ struct AppleSideFiles {
     }
   }
 
-  /// The file of a route, and others that it names.
+  /// Reserves the name of a route's file and of further files that the route names.
   private mutating func claim(_ route: WorkoutRoute, of sample: Sample) -> (String, [String]) {
     let named = (route.path ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if let name = names.claim(named[0], in: .routes) {
@@ -152,7 +152,7 @@ struct AppleSideFiles {
     return (name, [])
   }
 
-  /// `2019-09-24_1.07pm`, by the clock that the export's dates are of.
+  /// Returns a file name such as `2019-09-24_1.07pm`, in the UTC offset of the export's dates.
   private func stem(_ sample: Sample) -> String {
     let (local, overflow) = sample.start.microseconds.addingReportingOverflow(Int64(offset) * 1_000_000)
     let clock = (overflow ? sample.start : Timestamp(microseconds: local))
@@ -225,7 +225,7 @@ struct AppleSideFiles {
     try await archive.append(&bytes)
   }
 
-  /// Attachments are found by their identifiers, which the names of their files have.
+  /// Writes a prescription's attachments. The file name must contain the identifier, by which they are found.
   private mutating func write(_ prescription: VisionPrescription) async throws {
     var isPartial = false
     for attachment in prescription.attachments {

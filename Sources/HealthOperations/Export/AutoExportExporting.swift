@@ -2,7 +2,7 @@ import HealthFormats
 import HealthModel
 
 extension ExportFormat {
-  /// JSON of the app Health Auto Export, version 2, with a point for each sample.
+  /// The JSON of the app Health Auto Export, version 2, with an entry for each sample.
   public static let healthAutoExport = ExportFormat(
     "health-auto-export", suffix: "json", lack: "Health Auto Export has no place", takes: .offset
   ) { exporting, content in
@@ -11,7 +11,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// Type by type, and workouts last, with the points of their routes.
+  /// Writes the samples by type, and workouts last, with the points of their routes.
   fileprivate func writeAutoExport(_ writer: HealthAutoExportWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer
@@ -20,7 +20,7 @@ extension Exporting {
       var routes = try await reader.routes()
       var written = 0
       var points = 0
-      // By their identifiers, workouts come after all that a file has before them.
+      // Types are sorted by identifier, so workouts come after everything that the file has before them.
       var summary = try await appendSamples(to: &bytes) { sample, bytes in
         if case .workoutRoute = sample.payload { return false }
         guard case .workout = sample.payload else {
@@ -47,7 +47,7 @@ extension Exporting {
 }
 
 extension ExportSummary {
-  /// Routes that were written with their workouts, which had been counted as left out.
+  /// Counts routes that were written with their workouts, and had been counted as omitted.
   mutating func count(routes: Int, points: Int) {
     (self.routes, self.points) = (routes, points)
     written += routes

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Where an export goes.
+/// The destination of an export.
 public enum ExportDestination: Sendable {
-  /// A file of mode 0600, which appears when it is whole.
+  /// A file with mode 0600, which appears when it is complete.
   ///
-  /// - Parameter replaces: whether a file that is there may be lost.
+  /// - Parameter replaces: whether an existing file may be replaced.
   case file(path: String, replaces: Bool)
-  /// Files of mode 0600 in a folder, which appear together when all are whole. A folder that is not there is made, with
+  /// Files with mode 0600 in a folder, which appear together when all are complete. If missing, it is created with
   /// mode 0700.
   ///
   /// - Parameters:
-  ///   - split: which samples are in which file.
-  ///   - replaces: whether files that are there may be lost; others in the folder stay.
+  ///   - split: how the samples are divided among the files.
+  ///   - replaces: whether existing files may be replaced; other files in the folder stay.
   case folder(path: String, split: ExportSplit, replaces: Bool)
-  /// Bytes as they come, such as standard output.
+  /// A stream of bytes, such as standard output.
   case stream(any ExportSink)
 }
 
-/// How an export is divided among files. Each is named after what is in it, so that a later export has the same names.
+/// A way to divide an export among files. Files are named after their content, the same in each export.
 public enum ExportSplit: Hashable, Sendable {
   /// A file for each type.
   case type
-  /// A file for each month in which samples start, by the clocks of a zone.
+  /// A file for each month in a time zone, by the start of the samples.
   case month(TimeZone)
-  /// A file for each workout, of ``ExportFormat/gpx`` and ``ExportFormat/calendar``, named by the date in a zone and the activity.
+  /// A file for each workout, for ``ExportFormat/gpx`` and ``ExportFormat/calendar``, named by date and activity.
   case workout(TimeZone)
 
-  /// For the audit log.
+  /// The name in the audit log.
   var name: String {
     switch self {
     case .type: "type"

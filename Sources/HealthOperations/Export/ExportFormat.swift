@@ -2,32 +2,34 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// How samples are written to a file. A new format is a file beside ``Exporting`` and a line in ``allCases``.
+/// A file format for exports. To add a format, add a file beside ``Exporting`` and an entry in ``allCases``.
 ///
 /// ```swift
 /// for format in ExportFormat.allCases where format.takes.contains(.offset) { print(format.rawValue, format.suffix) }
 /// ```
 public struct ExportFormat: Sendable {
-  /// What people and the audit log call it.
+  /// The name in the user interface and the audit log.
   public let rawValue: String
-  /// Of a file in it, without the dot.
+  /// The file name extension, without the dot.
   public let suffix: String
-  /// Other suffixes of such files.
+  /// Other file name extensions of the format.
   let otherSuffixes: Set<String>
-  /// What it is about, of formats that have no place for most types; `nil` for all of them.
+  /// The subject of a format that is made for one type; `nil` for a format of all types.
   public let subject: Subject?
-  /// What it lacks for a sample that it cannot hold, as half a sentence: "FHIR has no place".
+  /// A clause for samples that the format cannot hold, such as "FHIR has no place".
   public let lack: String
-  /// Whether it is written from its beginning to its end: only then can it be a stream, compressed or divided.
+  /// Whether the file is written from beginning to end. Otherwise it cannot be streamed, compressed or divided.
   public let isStream: Bool
-  /// Whether it is the change feed, with deletions and what is hidden behind others.
+  /// Whether the format is the change feed, with tombstones and hidden samples.
   let isFeed: Bool
-  /// The options that mean something to it.
+  /// The options that the format supports.
   public let takes: Options
   let write: @Sendable (Exporting, ExportContent) async throws -> ExportSummary
 
+  /// Creates a format.
+  ///
   /// - Parameters:
-  ///   - name: of ``rawValue``.
+  ///   - name: the ``rawValue``.
   ///   - write: writes one file.
   init(
     _ name: String, suffix: String, otherSuffixes: Set<String> = [], subject: Subject? = nil,
@@ -39,23 +41,23 @@ public struct ExportFormat: Sendable {
     (self.takes, self.write) = (takes, write)
   }
 
-  /// What a format of some types is about.
+  /// The type that a format is made for.
   public struct Subject: Sendable {
-    /// Whoever names one of these types means it.
+    /// The types that select ``type``: a filter that passes any of them exports the samples of ``type``.
     public let namedBy: Set<SampleType>
-    /// The type whose samples are in it.
+    /// The type of the exported samples.
     let type: SampleType
 
     func written(from filter: SampleFilter) -> Set<SampleType> { namedBy.contains(where: filter.passes) ? [type] : [] }
   }
 
-  /// Some of ``ExportOptions``, and ways to divide.
+  /// A set of export options and divisions that a format supports.
   public struct Options: OptionSet, Sendable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// ``ExportOptions/offset``; the others say each sample's own.
+    /// ``ExportOptions/offset``; formats without it write each sample's own offset.
     public static let offset = Options(rawValue: 1)
     /// ``ExportOptions/statistics``.
     public static let statistics = Options(rawValue: 2)
@@ -63,13 +65,13 @@ public struct ExportFormat: Sendable {
     public static let fhir = Options(rawValue: 4)
     /// ``ExportOptions/defusesFormulas``.
     public static let formulas = Options(rawValue: 8)
-    /// A file for each workout (``ExportSplit``).
+    /// The division into a file for each workout (``ExportSplit``).
     public static let workouts = Options(rawValue: 16)
   }
 }
 
 extension ExportFormat: CaseIterable, RawRepresentable, Hashable {
-  /// In the order in which they are named to people; of those with one suffix, the first is meant by it.
+  /// All formats in their order for people. If two formats share a suffix, the suffix means the first.
   public static let allCases: [ExportFormat] = [
     json, ndjson, csv, appleXML, appleArchive, transferJSON1, transferJSON2, transferCSV, gpx, calendar,
     healthAutoExport, sqlite, statisticsCSV, statisticsJSON, fhirBundle, fhirLines,
@@ -80,7 +82,7 @@ extension ExportFormat: CaseIterable, RawRepresentable, Hashable {
     self = format
   }
 
-  /// What a file is whose name ends so, without the dot and in lower case; `nil` where that says nothing.
+  /// Returns the format with a file name extension, without the dot and in lower case, or `nil` if there is none.
   public init?(suffix: String) {
     let format = Self.allCases.first { $0.suffix == suffix || $0.otherSuffixes.contains(suffix) }
     guard let format else { return nil }
@@ -88,21 +90,21 @@ extension ExportFormat: CaseIterable, RawRepresentable, Hashable {
   }
 }
 
-/// How formats write what they do; each has some of them (``ExportFormat/takes``).
+/// The options for writing an export. Each format supports some of them (``ExportFormat/takes``).
 public struct ExportOptions: Sendable {
-  /// From UTC, in seconds, of all dates.
+  /// The UTC offset of all dates, in seconds.
   public var offset = 0
-  /// Whether no text begins as a spreadsheet's formulas do.
+  /// Whether texts that a spreadsheet would take for formulas are marked as text.
   public var defusesFormulas = false
-  /// Which numbers; `nil` for days in UTC.
+  /// The statistics to export; `nil` for days in UTC.
   public var statistics: StatisticsForm?
-  /// Whose the resources are, and their codes.
+  /// The patient and the codes of FHIR resources.
   public var fhir = FHIROptions()
 
-  /// Each as it is without a word.
+  /// Creates the default options.
   public init() {}
 
-  /// Those with some changed.
+  /// Returns the default options with some changes.
   public static func with(_ change: (inout ExportOptions) -> Void) -> ExportOptions {
     var options = ExportOptions()
     change(&options)
@@ -110,10 +112,10 @@ public struct ExportOptions: Sendable {
   }
 }
 
-/// What is asked for of a file, whatever its format.
+/// The content and options of one exported file, whatever its format.
 struct ExportContent: Sendable {
   var filter: SampleFilter
   var options: ExportOptions
-  /// When the export began.
+  /// The time at which the export began.
   var exported: Timestamp
 }

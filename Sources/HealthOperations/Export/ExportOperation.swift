@@ -5,7 +5,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Writes samples of a store to a file or stream, in constant memory.
+/// An operation that writes samples of a store to a file or stream, in constant memory.
 ///
 /// ```swift
 /// func export(_ store: HealthStore, to path: String) async throws {
@@ -15,23 +15,25 @@ import OperatingSystem
 /// }
 /// ```
 ///
-/// The audit log has the export before the first sample is read: an access that it cannot hold does not happen, unless
-/// the store is read only and no log can be written there at all. Cancelled, nothing is left of a file.
+/// The audit log records the export before the first sample is read. If it cannot be recorded, the export fails,
+/// unless the store is read-only and can have no log entries at all. A cancelled export leaves no file behind.
 public struct ExportOperation: Sendable {
   public let format: ExportFormat
-  /// Not touched before ``run(from:)``.
+  /// The destination, which is not touched before ``run(from:)``.
   public let destination: ExportDestination
-  /// Which samples are written.
+  /// The filter for the exported samples.
   public let filter: SampleFilter
   private let compression: FileCompression?
   private let options: ExportOptions
   private let progress: any ProgressObserver
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - filter: without it, all samples, of types that nobody knows yet, too.
-  ///   - compression: of each file as a whole, or of the stream; never of a format that is no stream
+  ///   - filter: by default, all samples, including those of unknown types.
+  ///   - compression: compresses each file, or the stream; not supported if the format is no stream
   ///     (``ExportFormat/isStream``).
-  ///   - options: those that the format does not have are passed over.
+  ///   - options: options that the format does not support are ignored.
   public init(
     _ format: ExportFormat, to destination: ExportDestination, filter: SampleFilter = .everything,
     compression: FileCompression? = nil, options: ExportOptions = ExportOptions(),
@@ -45,7 +47,7 @@ public struct ExportOperation: Sendable {
     self.progress = progress
   }
 
-  /// Throws ``ExportError`` for the file, ``StoreError``, or what the stream does.
+  /// Runs the export. Throws ``ExportError``, ``StoreError``, or the stream's errors.
   public func run(from store: HealthStore) async throws -> ExportSummary {
     let reader = StoredSampleReader(store: store, filter: scope)
     let plan = try await reader.plan()
@@ -112,12 +114,12 @@ public struct ExportOperation: Sendable {
     OutputQueue(compression.map { CompressedSink(sink, $0) } ?? sink)
   }
 
-  /// First, so that an access which the log cannot hold does not happen.
+  /// Records the start of the export. If that fails, no sample is read.
   private func recordStart(in store: HealthStore) async throws {
     if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
   }
 
-  /// Of a format that is about some types only, these: the others are not missing in it.
+  /// The filter, narrowed to the subject of a format that has one. Other types then do not count as omitted.
   private var scope: SampleFilter {
     var scope = filter
     if let subject = format.subject { scope.types = subject.written(from: filter) }
@@ -140,34 +142,35 @@ public struct ExportOperation: Sendable {
   }
 }
 
-/// What an export did.
+/// The outcome of an export.
 public struct ExportSummary: Hashable, Sendable {
-  /// Samples that the file has, in whatever form, or that its numbers are made of; those of ``omitted`` are not counted.
+  /// The number of samples in the file, in any form, or in its statistics; without those in ``omitted``.
   public var written = 0
-  /// Tombstones that the file has.
+  /// The number of tombstones in the file.
   public var deletions = 0
-  /// Samples that the format has no place for, by type.
+  /// The number of samples of each type that the format cannot hold.
   public var omitted: [SampleType: Int] = [:]
-  /// Routes in workouts, of Apple's formats, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
+  /// Routes in workouts, in Apple's formats, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var routes = 0
-  /// Rows of ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON``.
+  /// The number of rows in ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON``.
   public var rows = 0
-  /// Points of routes, in ``ExportFormat/gpx``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
+  /// Route points in ``ExportFormat/gpx``, ``ExportFormat/healthAutoExport`` and ``ExportFormat/sqlite``.
   public var points = 0
-  /// Samples of which a part is not written: of ``ExportFormat/appleXML``, what Apple's export keeps in files beside the XML; of
-  /// ``ExportFormat/appleArchive``, attachments without a name, and points that are nowhere on Earth.
+  /// The number of samples that are written only in part. ``ExportFormat/appleXML`` lacks what Apple keeps in files
+  /// beside the XML; ``ExportFormat/appleArchive`` lacks attachments without a name, and points with invalid
+  /// coordinates.
   public var partial = 0
-  /// Files that were made of it in a folder.
+  /// The number of files created in a folder.
   public var files = 0
-  /// Whether the audit log has it: that of a store that cannot be written has not.
+  /// Whether the audit log records the export. It does not if the store is read-only.
   public var isAudited = true
 }
 
 extension ExportSummary {
-  /// Whether a file has nothing in it.
+  /// Whether a file has no content.
   var isEmpty: Bool { written == 0 && deletions == 0 }
 
-  /// Adds what another file has.
+  /// Adds the counts of another file.
   mutating func add(_ other: ExportSummary) {
     written += other.written
     deletions += other.deletions

@@ -2,23 +2,22 @@ import HealthFormats
 import HealthModel
 import OperatingSystem
 
-/// Moves samples from the store into one file, in constant memory: an ``ExportFormat`` is a way to do that, in an extension of
-/// this.
+/// An export of samples into one file, in constant memory. Each ``ExportFormat`` adds a writer.
 struct Exporting: Sendable {
-  /// The samples of this file.
+  /// The reader of the samples of this file.
   let reader: StoredSampleReader
   let plan: StoredSampleReader.Plan
-  /// The file, or another stream of bytes.
+  /// The queue that writes to the file or stream.
   let output: OutputQueue
-  /// The file that ``output`` is, for who writes it without that; `nil` of a stream, and of one of several.
+  /// The file of ``output``, for a format that writes it directly; `nil` for a stream, and for one of several files.
   var file: OutputFile?
   let stage: any StageObserver
-  /// Whether a file is made in which there is nothing; of several, those are left out.
+  /// Whether a file without content is kept. Of several files, empty ones are left out.
   var keepsEmpty = true
 
   // MARK: The output
 
-  /// A file is there when `body` has ended well; else nothing is left of it.
+  /// Runs `body` and completes the file. If `body` throws, nothing is left of the file.
   func writing(_ body: () async throws -> ExportSummary) async throws -> ExportSummary {
     do {
       let summary = try await body()

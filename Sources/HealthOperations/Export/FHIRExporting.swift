@@ -2,14 +2,16 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// What FHIR needs to know that a store does not say.
+/// The FHIR options that a store cannot provide.
 public struct FHIROptions: Hashable, Sendable {
-  /// A reference to the patient, such as `Patient/123`; `nil` for a `Patient` in the file, with the id of the store.
+  /// A reference to the patient, such as `Patient/123`; `nil` for a `Patient` in the file, with the store's ID.
   public var subject: String?
-  /// Which codes types have.
+  /// The map from types to codes.
   public var map: FHIRMap
 
-  /// - Parameter subject: one for which `FHIRWriter.isReference(_:)` holds.
+  /// Creates options.
+  ///
+  /// - Parameter subject: must satisfy `FHIRWriter.isReference(_:)`.
   public init(subject: String? = nil, map: FHIRMap = .standard) {
     (self.subject, self.map) = (subject, map)
   }
@@ -21,9 +23,9 @@ public struct FHIROptions: Hashable, Sendable {
 }
 
 extension ExportFormat {
-  /// One bundle of FHIR R4 resources, in JSON.
+  /// A bundle of FHIR R4 resources, in JSON.
   public static let fhirBundle = fhir("fhir", suffix: "json", .bundle)
-  /// FHIR R4 resources in lines, as Bulk Data has them.
+  /// FHIR R4 resources, one per line, as in Bulk Data.
   public static let fhirLines = fhir("fhir-ndjson", suffix: "ndjson", .lines)
 
   private static func fhir(_ name: String, suffix: String, _ form: FHIRWriter.Form) -> ExportFormat {
@@ -35,7 +37,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// The patient, then type by type; the members of blood pressures with these.
+  /// Writes the patient, then the samples by type. The members of blood pressures are written with these.
   fileprivate func writeResources(_ writer: FHIRWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer

@@ -3,15 +3,15 @@ import HealthModel
 import HealthStore
 
 extension ExportFormat {
-  /// The change feed in lines, which has all that the store holds: deletions, too, and what is hidden behind others.
+  /// The change feed, one change per line. It has everything in the store, including tombstones and hidden samples.
   public static let ndjson = ExportFormat("ndjson", suffix: "ndjson", otherSuffixes: ["jsonl"], isFeed: true) {
     exporting, _ in try await exporting.writeFeed(ChangeFeedWriter())
   }
 }
 
 extension Exporting {
-  /// Along the change feed, so that the file has all that the store holds: deletions, and samples that are hidden behind
-  /// others. What happens meanwhile is in it, too.
+  /// Writes the change feed, which has everything in the store, including tombstones and hidden samples. Changes that
+  /// happen during the export are included.
   fileprivate func writeFeed(_ writer: ChangeFeedWriter) async throws -> ExportSummary {
     try await writing {
       var summary = ExportSummary()
@@ -23,7 +23,7 @@ extension Exporting {
           try await write(page.changes, writer, &summary)
           return summary
         } else if page.changes.samples.count + page.changes.tombstones.count < Self.pageSize {
-          // One that was cut because it is large is enough to have in memory.
+          // A page that was cut short has large samples, so the next page is not read ahead.
           try await write(page.changes, writer, &summary)
           page = try await self.page(after: anchor, epoch)
         } else {
@@ -55,6 +55,6 @@ extension Exporting {
     stage.advance(items: changes.samples.count, bytes: 0)
   }
 
-  /// In changes; one of large samples is shorter.
+  /// The maximum number of changes in a page; a page of large samples is shorter.
   private static let pageSize = 2_000
 }

@@ -2,11 +2,11 @@ import HealthFormats
 import HealthModel
 
 extension ExportFormat {
-  /// JSON of the app HealthAppTransfer, version 1: an array of samples.
+  /// The JSON of the app HealthAppTransfer, version 1: an array of samples.
   public static let transferJSON1 = transfer("hat-json-v1", suffix: "json", .json1)
-  /// Its version 2: samples by their types.
+  /// The JSON of HealthAppTransfer, version 2: samples by type.
   public static let transferJSON2 = transfer("hat-json-v2", suffix: "json", .json2)
-  /// Its table.
+  /// The CSV table of HealthAppTransfer.
   public static let transferCSV = transfer("hat-csv", suffix: "csv", .csv, takes: .formulas)
 
   private static func transfer(
@@ -31,7 +31,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// Type by type; what the format has no place for is counted.
+  /// Writes the samples by type, and counts those that the format cannot hold.
   fileprivate func writeSome(_ writer: some SelectiveFileWriter) async throws -> ExportSummary {
     try await writing {
       var writer = writer
@@ -46,9 +46,9 @@ extension Exporting {
     }
   }
 
-  /// Hands over sample by sample, and writes out what has come together.
+  /// Passes each sample to `append`, and writes the buffer to the output as it fills.
   ///
-  /// - Parameter append: returns false for what the format has no place for, which is counted.
+  /// - Parameter append: returns `false` if the format cannot hold the sample, which is then counted as omitted.
   func appendSamples(
     to bytes: inout [UInt8], _ append: (Sample, inout [UInt8]) async throws -> Bool
   ) async throws -> ExportSummary {
@@ -70,6 +70,6 @@ extension Exporting {
     return summary
   }
 
-  /// Bytes at which the buffer is written out before its page ends.
+  /// The buffer size in bytes at which the buffer is written before its page ends.
   private static var enough: Int { 1 << 20 }
 }

@@ -1,9 +1,9 @@
 import HealthModel
 import HealthStore
 
-/// Reads the samples that are to be exported, type by type and newest first, in short reads.
+/// A reader of the samples to export, type by type and newest first, in short reads.
 struct StoredSampleReader: Sendable {
-  /// What there is to export when the export begins.
+  /// The types and the number of samples when the export begins.
   struct Plan: Sendable {
     var types: [SampleType] = []
     var samples = 0
@@ -11,25 +11,25 @@ struct StoredSampleReader: Sendable {
 
   let store: HealthStore
   let filter: SampleFilter
-  /// These and no others; `nil` for all that pass the filter.
+  /// A fixed selection of samples; `nil` for all that pass the filter.
   var selection: [SampleReference]?
 
   private static let wholePage = 2000
-  /// Of payloads and metadata in a page, in bytes; some ten times as much in memory.
+  /// The target size of payloads and metadata in a page, in bytes. In memory they take some ten times as much.
   private static let wholeText = 256 << 10
 
-  /// How many samples like those of the last page are read at a time, which all are in memory.
+  /// Returns the number of samples for the next page, judged by the previous page, since a page is held in memory.
   private static func pageSize(after page: CodedChanges) -> Int {
     let text = page.payloads.reduce(0) { $0 + $1.utf8.count } + page.metadata.reduce(0) { $0 + $1.utf8.count }
     let bySize = max(4, min(wholePage, wholeText * max(1, page.samples.count) / max(1, text)))
     return page.kinds.reduce(bySize) { size, kind in
-      // Of a kind that this version does not know, nobody knows how large they are.
+      // The size of samples of an unknown kind cannot be predicted.
       guard let type = Payload.contentType(ofKind: kind) else { return min(size, 200) }
       return type.isLarge ? min(size, 4) : size
     }
   }
 
-  /// Counts the samples themselves: by a kept count that is wrong, a type would be left out silently.
+  /// Counts the samples to export. A stored count could be wrong, and a type left out silently.
   func plan() async throws -> Plan {
     let counts = try await store.samples.counted(filter).counts
     return Plan(types: counts.map(\.type), samples: counts.reduce(0) { $0 + $1.samples })
@@ -39,12 +39,12 @@ struct StoredSampleReader: Sendable {
     try await store.samples.count(of: type, in: filter.range, from: filter.sources)
   }
 
-  /// The newest sample of a type, which tells what the others of that type are like.
+  /// Returns the newest sample of a type, from which the kind of the others is known.
   func first(of type: SampleType) async throws -> Sample? {
     try await store.samples.page(of: type, in: filter.range, from: filter.sources, limit: 1).first
   }
 
-  /// Calls `body` with page after page. What is added meanwhile may be among them.
+  /// Calls `body` with page after page. Samples that are added in the meantime may be included.
   func pages(of type: SampleType, _ body: ([Sample]) async throws -> Void) async throws {
     try await codedPages(of: type) { page in
       let samples: [Sample]
@@ -57,8 +57,7 @@ struct StoredSampleReader: Sendable {
     }
   }
 
-  /// The same as they are stored, which is what ``CodedChanges/samples`` of a page hold. Throws
-  /// ``ExportError/incomplete(_:read:held:)`` where those were not all.
+  /// Calls `body` with pages of encoded samples. Throws ``ExportError/incomplete(_:read:held:)`` if some were missed.
   func codedPages(of type: SampleType, _ body: (CodedChanges) async throws -> Void) async throws {
     if let selection {
       for reference in selection where reference.type == type {
@@ -85,7 +84,7 @@ struct StoredSampleReader: Sendable {
       size = limit
       let last = SampleReference(type: type, start: end.start, uuid: end.uuid)
       if limit < Self.wholePage {
-        // One of large samples is enough to have in memory.
+        // A page of large samples takes much memory, so the next page is not read ahead.
         try await body(page)
         page = try await self.page(of: type, after: last, limit: limit)
       } else {
@@ -94,7 +93,7 @@ struct StoredSampleReader: Sendable {
         page = try await next
       }
     }
-    // What came or went meanwhile may have been read or not.
+    // If the store has changed in the meantime, the counts may differ.
     let held = try await store.samples.counted(filter.intersection(SampleFilter(types: [type])))
     let count = held.counts.first?.samples ?? 0
     if held.anchor == before, count != read { throw ExportError.incomplete(type, read: read, held: count) }
@@ -104,7 +103,7 @@ struct StoredSampleReader: Sendable {
     try await store.samples.codedPage(of: type, in: filter.range, from: filter.sources, after: last, limit: limit)
   }
 
-  /// Those samples that a correlation names and that are there; of other samples, none.
+  /// Returns the stored members of a correlation; no samples for any other sample.
   func members(of sample: Sample) async throws -> [Sample] {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
@@ -114,7 +113,7 @@ struct StoredSampleReader: Sendable {
     return members
   }
 
-  /// The routes that are to be exported, by their workouts; those that name none are left out.
+  /// Returns the routes to export by their workouts, without routes that name no workout.
   func routes() async throws -> [SampleReference: [SampleReference]] {
     guard filter.passes(.workoutRoute) else { return [:] }
     var routes: [SampleReference: [SampleReference]] = [:]

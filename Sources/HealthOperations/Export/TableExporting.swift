@@ -4,7 +4,7 @@ import OperatingSystem
 import SQLiteFiles
 
 extension ExportFormat {
-  /// Tables as the program healthkit-to-sqlite makes them of Apple's export. SQLite writes them in whatever order.
+  /// An SQLite database with the tables that the program healthkit-to-sqlite makes of Apple's export.
   public static let sqlite = ExportFormat(
     "sqlite", suffix: "db", otherSuffixes: ["sqlite", "sqlite3"], lack: "healthkit-to-sqlite has no table",
     isStream: false, takes: .offset
@@ -14,9 +14,9 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// Type by type; points of routes come with their workouts, which name them.
+  /// Writes the samples by type; the points of routes are written with their workouts.
   ///
-  /// The sink must be a file, and gets no bytes here: SQLite writes it itself, in whatever order.
+  /// The sink must be a file, and receives no bytes here: SQLite writes the file itself, and not in order.
   fileprivate func writeTables(_ tables: HealthKitTables) async throws -> ExportSummary {
     guard let file else { throw ExportError.needsFile(.sqlite) }
     return try await writing {
@@ -35,7 +35,7 @@ extension Exporting {
         if let first = try await reader.first(of: type), AppleExportWriter.section(of: first) == .routes {
           let count = try await reader.count(of: type)
           stage.advance(items: count, bytes: 0)
-          // Of those that no workout in the file names.
+          // Corrected below for routes that were written with their workouts.
           summary.omitted[type] = count
           continue
         }
@@ -85,7 +85,7 @@ extension Exporting {
     try await onTable(file) { try database.insert(ready) }
   }
 
-  /// What a store holds and cannot be read is its damage.
+  /// Runs `body` and reports undecodable data as damage of the store.
   private func decoding<Value>(_ body: () throws -> Value) throws -> Value {
     do {
       return try body()

@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 
 extension ExportFormat {
-  /// Routes of workouts as tracks, with the heart rate (GPX 1.1). Who names workouts means their routes.
+  /// The routes of workouts as tracks, with the heart rate (GPX 1.1). A filter for workouts exports their routes.
   public static let gpx = ExportFormat(
     "gpx", suffix: "gpx", subject: Subject(namedBy: [.workout, .workoutRoute], type: .workoutRoute),
     lack: "there are no points on Earth", takes: .workouts
@@ -14,7 +14,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// Route by route, each with the activity of its workout and the heart rate of its time, as far as these are asked for, too.
+  /// Writes the routes, each with the activity of its workout and its heart rate, if the filter passes these.
   fileprivate func writeTracks(_ writer: GPXWriter, withHeartRates: Bool) async throws -> ExportSummary {
     try await writing {
       var points = 0
@@ -32,7 +32,9 @@ extension Exporting {
     }
   }
 
-  /// - Returns: how many points were written.
+  /// Appends a route.
+  ///
+  /// - Returns: the number of points written.
   private func append(
     _ sample: Sample, with writer: GPXWriter, _ withHeartRates: Bool, to bytes: inout [UInt8]
   ) async throws -> Int {
@@ -57,9 +59,9 @@ extension Exporting {
     let sources = reader.filter.sources
     let rates = try await reader.store.samples.numbers { numbers in
       var rates: [GPXWriter.HeartRate] = []
-      // One that begins earlier is of no point, however long it lasts.
+      // A heart rate that begins before the range belongs to none of the points, however long it lasts.
       try numbers.forEach(Self.heartRate, overlapping: start..<end, from: sources, noLongerThan: 0) { sample in
-        // A route's time may be anything that a peer said.
+        // The time range of a route comes from a peer and may be anything.
         guard sample.value.isFinite, rates.count < Self.mostRates else { return }
         rates.append(GPXWriter.HeartRate(time: Timestamp(microseconds: sample.start), value: sample.value))
       }
@@ -69,6 +71,6 @@ extension Exporting {
   }
 
   fileprivate static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
-  /// One a second for eleven days, of a route that claims to be longer.
+  /// The maximum number of heart rates: one a second for eleven days. A route may claim to be longer.
   private static let mostRates = 1_000_000
 }

@@ -3,18 +3,21 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// Where everything of one user's hpeer lives.
+/// The directories and the socket path of one user's hpeer.
 public struct Home: Sendable {
-  /// The store, the identity and the registry of peers: what a backup needs. Without symbolic links.
+  /// The directory of the store, the identity and the peer registry, all of which a backup contains. Has no symbolic
+  /// links.
   public let directory: String
-  /// The folder of `config.toml` and of secrets: what a person writes. Without symbolic links.
+  /// The directory of `config.toml` and of secrets, which the user writes. Symbolic links are resolved.
   public let configuration: String
-  /// The Unix socket of a running server.
+  /// The path of a running server's Unix socket.
   public let socketPath: String
   private let whileLocked: (@Sendable (_ holder: String?) -> Void)?
 
+  /// Resolves the directories without creating or opening anything.
+  ///
   /// - Parameters:
-  ///   - path: takes precedence over `HPEER_HOME`, and that over the XDG directories.
+  ///   - path: takes precedence over `HPEER_HOME`, which takes precedence over the XDG directories.
   ///   - whileLocked: see ``HealthStore/init(directory:create:busyTimeout:whileLocked:)``.
   public init(
     path: String?, environment: [String: String] = ProcessInfo.processInfo.environment,
@@ -35,15 +38,15 @@ public struct Home: Sendable {
     self.whileLocked = whileLocked
   }
 
-  /// ``directory`` for what takes a file URL. Whether it is there yet is not asked.
+  /// A file URL of ``directory``, which may not exist yet.
   public var url: URL { URL(fileURLWithPath: directory, isDirectory: true) }
 
-  /// The store that exists here. Throws ``StoreError/missing(path:)`` before the first import or pull. Blocking.
+  /// Opens the existing store. Throws ``StoreError/missing(path:)`` before the first import or pull. Blocking.
   public func openStore() throws(StoreError) -> HealthStore {
     try HealthStore(directory: directory, create: false, whileLocked: whileLocked, space: DiskSpace.init(path:))
   }
 
-  /// The store that exists here, to look at it only: also one that cannot be written, or whose disk has no room. Blocking.
+  /// Opens the existing store for reading. Also works if it is not writable or its disk is full. Blocking.
   public func openStoreForReading() throws(StoreError) -> HealthStore {
     guard HealthStore.isWritable(in: directory) else { return try HealthStore(readOnlyIn: directory) }
     do throws(StoreError) {
@@ -53,8 +56,9 @@ public struct Home: Sendable {
     }
   }
 
-  /// The store that exists here, to copy out of it what the audit log is to hold, unless nothing can be written there at all: a
-  /// disk that is full only now hides no access (``withReserve(keeping:_:)``).
+  /// Opens the existing store to read samples whose release must be recorded in the audit log, or read-only if the
+  /// store is not writable. If the disk is full, reserved space is released so that the access can still be recorded
+  /// (``withReserve(keeping:_:)``).
   public func openStoreForCopying() async throws -> HealthStore {
     try await withReserve(keeping: RoomReserve.forTheMostUrgent) {
       try await onThread { _ in
@@ -63,9 +67,9 @@ public struct Home: Sendable {
     }
   }
 
-  /// Does what must be done on a full disk, too: room that was kept for that (``RoomReserve``) is given back.
+  /// Runs `body`. If the disk is full, releases space from ``RoomReserve`` and runs `body` again.
   ///
-  /// - Parameter kept: how many bytes of it are not.
+  /// - Parameter kept: the number of reserved bytes that must not be released.
   public func withReserve<Result: Sendable>(
     keeping kept: Int = 0, _ body: () async throws -> Result
   ) async throws -> Result {
@@ -79,12 +83,12 @@ public struct Home: Sendable {
     }
   }
 
-  /// The same, or `nil` before the first import or pull. Blocking.
+  /// Opens the existing store for reading, or returns `nil` before the first import or pull. Blocking.
   public func openStoreForReadingIfThere() throws(StoreError) -> HealthStore? {
     try Self.ifThere(openStoreForReading)
   }
 
-  /// The store that exists here, or `nil` before the first import or pull. Blocking.
+  /// Opens the existing store, or returns `nil` before the first import or pull. Blocking.
   public func openStoreIfThere() throws(StoreError) -> HealthStore? {
     try Self.ifThere(openStore)
   }
@@ -97,36 +101,36 @@ public struct Home: Sendable {
     }
   }
 
-  /// The store here, which is made where there is none. Blocking.
+  /// Opens the store, and creates it first if there is none. Blocking.
   public func createStore() throws(StoreError) -> HealthStore {
     try HealthStore(directory: directory, whileLocked: whileLocked, space: DiskSpace.init(path:))
   }
 
-  /// Who is paired with this machine, also where nothing can be written.
+  /// Returns the clients and servers paired with this machine. This also works if nothing can be written.
   public func paired() async throws -> (clients: [ClientRecord], servers: [ServerRecord]) {
     let registry = try await openRegistryForReading()
     return (try await registry.clients(), try await registry.servers())
   }
 
-  /// Throws ``PeerRegistryError``.
+  /// Opens the peer registry. Throws ``PeerRegistryError``.
   public func openRegistry() async throws -> PeerRegistry {
     try await PeerRegistry.open(in: url)
   }
 
-  /// The registry to look at, which is not made where there is none. Throws ``PeerRegistryError``.
+  /// Opens the peer registry for reading, without creating it. Throws ``PeerRegistryError``.
   public func openRegistryForReading() async throws -> PeerRegistry {
     try await PeerRegistry.openForReading(in: url)
   }
 
-  /// The certificate by which other machines know this one, which is made where there is none. Throws ``IdentityError``.
+  /// Returns this machine's key and certificate, and creates them if there are none. Throws ``IdentityError``.
   public func identity() async throws -> PeerIdentity {
     try await IdentityStore.loadOrCreate(in: url)
   }
 }
 
-/// Where a user's files belong: XDG Base Directory Specification 0.8.
+/// The directories of a user's files, according to the XDG Base Directory Specification 0.8.
 ///
-/// A variable that is empty counts as unset, and one of the XDG ones that is not absolute is ignored.
+/// A variable that is empty counts as unset, and an XDG variable that is not an absolute path is ignored.
 struct UserDirectories {
   private let environment: [String: String]
 
@@ -134,24 +138,25 @@ struct UserDirectories {
     self.environment = environment
   }
 
-  /// `XDG_DATA_HOME`.
+  /// `XDG_DATA_HOME`, or `~/.local/share`.
   var data: String { absoluteValue(of: "XDG_DATA_HOME") ?? home + "/.local/share" }
 
-  /// `XDG_CONFIG_HOME`.
+  /// `XDG_CONFIG_HOME`, or `~/.config`.
   var configuration: String { absoluteValue(of: "XDG_CONFIG_HOME") ?? home + "/.config" }
 
   /// `XDG_RUNTIME_DIR`, which has no default.
   var runtime: String? { absoluteValue(of: "XDG_RUNTIME_DIR") }
 
-  /// `HOME`, else what the password file says.
+  /// `HOME`, or the home directory in the password file.
   var home: String { absoluteValue(of: "HOME") ?? NSHomeDirectory() }
 
-  /// A variable that is set and not empty.
+  /// Returns the value of a variable, or `nil` if the variable is unset or empty.
   func value(of name: String) -> String? {
     environment[name].flatMap { $0.isEmpty ? nil : $0 }
   }
 
-  /// A path as a person gives it: from the current directory, or with `~` for this user's own.
+  /// Returns the absolute path for a typed path, which is relative to the current directory, or to the home after
+  /// `~`.
   func absolute(_ path: String) -> String {
     if path == "~" || path.hasPrefix("~/") { return home + path.dropFirst() }
     return path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path

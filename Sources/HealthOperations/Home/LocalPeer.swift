@@ -2,18 +2,20 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// This machine as other machines meet it.
+/// The identity, name and data with which this machine takes part in pairing, serving and pulling.
 public struct LocalPeer: Sendable {
-  /// What others may read, and what is pulled from them goes to.
+  /// The store that other machines read from, and that pulls write to.
   public let store: HealthStore
-  /// Both who may read here and from whom is pulled.
+  /// The registry of the clients that read from this machine and of the servers it pulls from.
   public let registry: PeerRegistry
-  /// By which others know this machine again, whatever its name and address.
+  /// The key and certificate that identify this machine, whatever its name and address.
   public let identity: PeerIdentity
-  /// What others shall call it.
+  /// The name that this machine announces to others.
   public let name: String
 
-  /// - Parameter name: what others shall call it; the host name up to its first dot where nothing is given.
+  /// Creates a local peer.
+  ///
+  /// - Parameter name: the name that this machine announces to others; the host name up to its first dot by default.
   public init(
     store: HealthStore, registry: PeerRegistry, identity: PeerIdentity, name: String = Hostname.short
   ) {

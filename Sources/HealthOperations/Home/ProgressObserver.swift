@@ -1,4 +1,4 @@
-/// Is told what an operation is at, for whoever waits: a progress bar, a page, nobody.
+/// An observer of an operation's progress, such as a progress bar.
 ///
 /// ```swift
 /// struct Names: ProgressObserver {
@@ -9,21 +9,21 @@
 /// }
 /// ```
 public protocol ProgressObserver: Sendable {
-  /// A stage has begun. It ends with ``StageObserver/finish()``; others may begin before that.
+  /// Called when a stage begins. It ends with ``StageObserver/finish()``; other stages may begin before that.
   func begin(_ stage: ProgressStage) -> any StageObserver
 }
 
-/// A part of an operation that may take long.
+/// A part of an operation that may take a long time.
 public struct ProgressStage: Hashable, Sendable {
-  /// What is being done, for whoever puts it into words.
+  /// The kind of work in a stage, from which an observer makes a text.
   public enum Work: Hashable, Sendable {
-    /// Looking a file over before anything of it is taken.
+    /// Checking a file before anything is imported.
     case checking
-    /// Reading a file and writing what is new in it.
+    /// Reading a file and writing its new samples.
     case importing
-    /// Looking for what is deleted here and in the file.
+    /// Searching a file for samples that are deleted here.
     case looking
-    /// Reading the file again, and bringing back what was found.
+    /// Reading the file again and restoring the deleted samples that were found.
     case restoring
     /// Writing the store's samples to a file or stream.
     case exporting
@@ -31,21 +31,26 @@ public struct ProgressStage: Hashable, Sendable {
     case backingUp
     /// Reading a backup.
     case unpacking
-    /// A peer's name, as it says it.
+    /// Pulling from the peer that calls itself by this name.
     case pulling(from: String)
-    /// Comparing the record with that of a peer, of this name as the peer says it.
+    /// Comparing the record with that of the peer that calls itself by this name.
     case verifying(with: String)
   }
 
   public var work: Work
-  /// `nil` while unknown.
+  /// The expected number of items; `nil` while unknown.
   public var totalItems: Int?
-  /// What progress goes by while the number of items is unknown.
+  /// The expected number of bytes, used to report progress while ``totalItems`` is `nil`.
   public var totalBytes: Int?
-  /// How long nothing may come before the operation gives up; `nil` where it waits for nobody.
+  /// The time limit for a silent peer, after which the operation gives up; `nil` if the operation waits for no peer.
   public var patience: Duration?
 
-  /// - Parameters: what is not given is not known, and without `patience` the operation waits for nobody.
+  /// Creates a stage.
+  ///
+  /// - Parameters:
+  ///   - totalItems: `nil` if unknown.
+  ///   - totalBytes: `nil` if unknown.
+  ///   - patience: `nil` if the operation waits for no other machine.
   public init(_ work: Work, totalItems: Int? = nil, totalBytes: Int? = nil, patience: Duration? = nil) {
     self.work = work
     self.totalItems = totalItems
@@ -54,23 +59,23 @@ public struct ProgressStage: Hashable, Sendable {
   }
 }
 
-/// How far a stage is. Called from any thread, and with every batch: what is expensive must be done now and then only.
+/// An observer of one stage. It is called from any thread and with every batch, so expensive work must be throttled.
 public protocol StageObserver: Sendable {
-  /// Says how many items there are in all, which may be said again as more is known; `nil` for unknown.
+  /// Sets the expected number of items, `nil` if unknown. It may change as more becomes known.
   func setTotal(items: Int?)
-  /// Adds to what is done.
+  /// Adds to the numbers of finished items and bytes.
   func advance(items: Int, bytes: Int)
-  /// Says how much is done in all.
+  /// Sets the total numbers of finished items and bytes.
   func update(items: Int, bytes: Int)
-  /// Says how many bytes have come in all, which may be long before they make another item.
+  /// Sets the total number of bytes received, which may grow long before another item is finished.
   func update(bytes: Int)
-  /// Something has come, though none of the numbers has changed yet.
+  /// Notes that data has arrived, although none of the numbers has changed yet.
   func hear()
-  /// May be called again.
+  /// Ends the stage. It may be called more than once.
   func finish()
 }
 
-/// For operations that nobody watches.
+/// An observer that does nothing.
 public struct NoProgress: ProgressObserver {
   private struct Stage: StageObserver {
     func setTotal(items: Int?) {}

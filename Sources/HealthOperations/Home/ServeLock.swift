@@ -1,26 +1,27 @@
 import Foundation
 import OperatingSystem
 
-/// Why a home cannot be served.
+/// The reasons why a home cannot be served.
 public enum ServeLockError: Error, Hashable, Sendable {
-  /// Another process serves it: this one, where it can be seen.
+  /// Another process serves the home; its process ID, if it can be read.
   case held(by: Int32?)
-  /// The file that is locked cannot be used.
+  /// The lock file cannot be used.
   case unusable(path: String, reason: String)
 }
 
-/// One server per store: two would show two codes and fight for one socket. The kernel frees it when its holder dies.
+/// A lock that allows one server per home: two servers would show two codes and compete for one socket. The kernel
+/// releases it when the process ends.
 public struct ServeLock: Sendable {
   private let descriptor: Int32
 
-  /// Does not wait.
+  /// Acquires the lock. If another process serves the home, throws ``ServeLockError/held(by:)`` after at most 50 ms.
   public init(_ home: Home) throws(ServeLockError) {
     do {
       descriptor = try FileLock.open(home.directory + "/serve.lock")
     } catch {
       throw .unusable(path: error.path, reason: error.reason)
     }
-    // Whoever asks who serves holds it for a moment.
+    // holder(of:) takes a shared lock for a moment, so a failed attempt is repeated.
     var isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
     for _ in 0..<5 where !isLocked {
       usleep(10_000)
@@ -36,22 +37,22 @@ public struct ServeLock: Sendable {
     _ = text.withCString { write(descriptor, $0, strlen($0)) }
   }
 
-  /// The process that serves a home or runs for it; `nil` where none does. Takes nothing.
+  /// Returns the ID of the process that serves a home or runs for it, or `nil`. Does not take the lock.
   public static func holder(of home: Home) -> Int32? {
     let descriptor = open(home.directory + "/serve.lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    // Shared, so that two that ask are not each other's servers.
+    // A shared lock, so that two processes that ask at once do not take each other for a server.
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return nil }
     return text(in: descriptor)
   }
 
-  /// To be called once.
+  /// Releases the lock. It must be called only once.
   public func release() {
     close(descriptor)
   }
 
-  /// The process that wrote it.
+  /// Returns the process ID that the holder wrote into the lock file.
   private static func text(in descriptor: Int32) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)

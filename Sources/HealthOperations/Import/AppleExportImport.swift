@@ -4,8 +4,8 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Moves one Apple Health export into the store, a transaction a batch. What it may bring and take out, ``ImportPolicy``
-/// decides.
+/// An import of one Apple Health export into the store, one transaction per batch. ``ImportPolicy`` decides what the
+/// export may add and delete.
 struct AppleExportImport: Sendable {
   private static let batchSize = 32_000
 
@@ -14,17 +14,19 @@ struct AppleExportImport: Sendable {
   let store: HealthStore
   var policy: ImportPolicy
   let progress: any ProgressObserver
-  /// Of the export before, of several that are imported, and undone, as one.
+  /// The undo journal of the previous export, if several exports are imported and undone together.
   var journal: Int64?
 
-  /// An export that has been looked over, and may be imported.
+  /// An export that was checked and may be imported.
   struct Admitted: Sendable {
     var survey: ExportSurvey
     var admission: ImportWriter.Admission
     var wasConfirmed: Bool
   }
 
-  /// - Parameter admitted: of one of several exports.
+  /// Imports the export.
+  ///
+  /// - Parameter admitted: the result of ``admit(_:)``, if it was checked before.
   func run(_ admitted: Admitted? = nil) async throws -> ImportResult {
     let export = export
     async let digest = onThread { isCancelled in try export.digest(isCancelled: isCancelled) }
@@ -56,23 +58,23 @@ struct AppleExportImport: Sendable {
     return result
   }
 
-  /// Keeps the locale of the newest export, if it names a region; hpeer's own files do not.
+  /// Stores the locale of the newest export if it names a region; the locale in hpeer's own files does not.
   private func keepLocale(_ locale: String?, of survey: ExportSurvey) async {
     guard let locale, locale.utf8.count <= 40, locale.utf8.allSatisfy({ 0x21...0x7E ~= $0 }),
       locale.contains("_") || locale.contains("-") || locale.contains("@")
     else { return }
-    // The import is done, whatever becomes of this.
+    // The import is finished, so an error here must not fail it.
     guard let newest = try? await store.imports.newestExport(), newest.exported == survey.exportDate else { return }
     try? await store.settings.keepExportLocale(locale)
   }
 
-  /// Throws unless what is of its person may be taken into the store.
+  /// Checks the export's person. Throws unless the person's data may be added to the store.
   func admit(_ survey: ExportSurvey) async throws -> Admitted {
     let (admission, wasConfirmed) = try await policy.admit(survey.person)
     return Admitted(survey: survey, admission: admission, wasConfirmed: wasConfirmed)
   }
 
-  /// The import of the very same bytes, because of which nothing is read.
+  /// Returns the earlier import of identical bytes, which makes this import unnecessary.
   func earlier() async throws -> ImportRecord? {
     let export = export
     guard try await mayBeKnown() else { return nil }
@@ -86,12 +88,12 @@ struct AppleExportImport: Sendable {
 
   private func earlier(digest: Data) async throws -> ImportRecord? {
     let earlier = try await store.imports.finished(digest: digest)
-    // An older export that came after the snapshot may have brought what it lacks.
+    // An older export that was imported after the snapshot may have brought back what the snapshot lacks.
     guard let earlier, !policy.options.isSnapshot || earlier.isSnapshot && earlier.isLatest else { return nil }
     return earlier
   }
 
-  /// Looks the export over.
+  /// Reads the export once to check it.
   func survey() async throws -> ExportSurvey {
     let (export, checking) = (export, stage(.checking))
     return try await onThread { isCancelled in
@@ -133,7 +135,7 @@ struct AppleExportImport: Sendable {
       if !batch.groups.isEmpty { try writer.write(twins: batch.groups) }
     }
     result.summary = writer.summary
-    // Members of correlations come twice, and the writer knows which it has met.
+    // Members of correlations occur twice, and only the writer recognizes them.
     for type in types {
       let counts = result.summary.types[type] ?? .init()
       result.read[type] = counts.added + counts.unchanged
@@ -141,7 +143,9 @@ struct AppleExportImport: Sendable {
     return result
   }
 
-  /// - Returns: what became of the snapshot, if one was asked for.
+  /// Deletes samples that the export lacks, if a snapshot was requested.
+  ///
+  /// - Returns: the outcome of the snapshot; `nil` if none was requested.
   private func deleteMissing(_ result: inout ImportResult, _ writer: ImportWriter) throws -> SnapshotOutcome? {
     let types = Set(result.read.keys)
     result.missing = try writer.missing(of: types)

@@ -3,9 +3,9 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// Moves all exports that a zip file or folder holds into the store, the newest last, if they are of one person.
+/// An import of all exports in a zip file or folder, the newest last, if they belong to one person.
 struct AppleExportSeries {
-  /// Never empty.
+  /// The exports, at least one.
   let exports: [AppleHealthExport]
   let name: String
   let store: HealthStore
@@ -32,7 +32,7 @@ struct AppleExportSeries {
     return result
   }
 
-  /// All of them, before anything of the first is written.
+  /// Checks the persons of all exports, before any of them is written.
   private func admitted(
     _ surveyed: [(export: AppleHealthExport, survey: ExportSurvey)]
   ) async throws -> [(AppleExportImport, AppleExportImport.Admitted)] {
@@ -41,12 +41,12 @@ struct AppleExportSeries {
     var result: [(AppleExportImport, AppleExportImport.Admitted)] = []
     for (index, (export, survey)) in surveyed.enumerated() {
       var policy = policy
-      // Only the newest says what is no longer there.
+      // Only the newest export can show what no longer exists.
       if index < surveyed.count - 1 { policy.options.isSnapshot = false }
-      // Nobody is asked the same twice.
+      // A confirmation counts for all exports of the same person.
       if confirmed.contains(survey.person) { policy.options.mergesPersons = true }
       var importer = importer(export, policy)
-      // Nobody is asked about what will not be read, either.
+      // An export that will not be read needs no confirmation.
       if !survey.person.contradictions(to: own).isEmpty, try await importer.earlier() != nil {
         importer.policy.options.mergesPersons = true
       }
@@ -72,7 +72,7 @@ struct AppleExportSeries {
     }
   }
 
-  /// The end of where the export is, for people: as much of it as tells it from the others.
+  /// Returns the last components of the export's path that distinguish it from the others.
   private func place(of export: AppleHealthExport) -> String {
     let parts = export.location.split(separator: "/")
     let others = exports.map { $0.location.split(separator: "/") }.filter { $0 != parts }

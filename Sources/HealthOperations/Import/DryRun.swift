@@ -2,17 +2,17 @@ import Foundation
 import HealthStore
 import Synchronization
 
-/// A copy of the store in which an import may do what it would do, and that is gone afterwards.
+/// A temporary copy of the store that an import may change.
 struct DryRun: Sendable {
   private static let prefix = "dry-run-"
-  /// The names of this process's own.
+  /// The directory names of this process's dry runs.
   private static let running = Mutex<Set<String>>([])
 
   let store: HealthStore
   private let directory: String
   private let name: String
 
-  /// Beside the store. Blocking.
+  /// Copies the store into a new directory beside it. Blocking.
   init(of store: HealthStore) throws {
     let home = URL(fileURLWithPath: store.path).deletingLastPathComponent().path
     try Self.removeLeftOvers(in: home)
@@ -36,7 +36,7 @@ struct DryRun: Sendable {
     running.withLock { running in _ = running.remove(name) }
   }
 
-  /// A dry run that was killed has left a copy of the record behind.
+  /// Deletes the copies of the record that killed dry runs have left behind.
   private static func removeLeftOvers(in home: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: home) where name.hasPrefix(prefix) {
       guard let process = Int32(name.dropFirst(prefix.count).prefix { $0 != "-" }), isLeftOver(name, of: process)
@@ -44,13 +44,13 @@ struct DryRun: Sendable {
       do {
         try FileManager.default.removeItem(atPath: home + "/" + name)
       } catch CocoaError.fileNoSuchFile {
-        // It has ended in the meantime.
+        // The other process has removed it in the meantime.
       }
     }
   }
 
   private static func isLeftOver(_ name: String, of process: Int32) -> Bool {
-    // Where process numbers are given out again, as in a container, one that was killed may have had ours.
+    // Process IDs are reused, for example in a container, so a killed dry run may have had this process's ID.
     if process == ProcessInfo.processInfo.processIdentifier { return running.withLock { !$0.contains(name) } }
     return kill(process, 0) != 0 && errno == ESRCH
   }

@@ -4,30 +4,31 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// How a file is imported.
+/// The options of an import.
 public struct ImportOptions: Hashable, Sendable {
-  /// Reads an Apple Health export again whose very bytes were imported before.
+  /// Reads an Apple Health export again even if identical bytes were imported before.
   public var rescans = false
-  /// Deletes what earlier Apple Health exports had and this one lacks.
+  /// Deletes samples that earlier Apple Health exports had and this one lacks.
   public var isSnapshot = false
-  /// Deletes however much that is, and whosever the earlier exports were.
+  /// Deletes the missing samples regardless of their number and of the person of the earlier exports.
   public var force = false
-  /// Takes in what is another person's without asking.
+  /// Imports another person's data without asking.
   public var mergesPersons = false
-  /// Does everything in a copy of the store, which is gone afterwards.
+  /// Imports into a temporary copy of the store.
   public var isDryRun = false
-  /// When a file of Health Auto Export was made: newer numbers replace older ones. `nil` for the newest date in it.
+  /// The creation time of a Health Auto Export file: newer values replace older ones. `nil` for the newest date in
+  /// it.
   public var asOf: Timestamp?
-  /// Whether numbers in files by type and day that hpeer did not write are HealthPush's, six of whose units are wrong.
+  /// Whether values in other programs' files by type and day come from HealthPush, which gets six units wrong.
   public var repairsUnits = false
-  /// The zone of times that come without one. `nil` for what the file says, and where it says nothing for the home zone.
+  /// The time zone of times without one. `nil` for the zone that the file names, or else the home zone.
   public var zone: TimeZone?
 
-  /// Deletes nothing, and takes in what is another person's only after a yes.
+  /// Creates options that delete nothing and require confirmation for another person's data.
   public init() {}
 }
 
-/// Takes a file of samples into a store: one Apple Health export or several, or any other ``RecordFormat``.
+/// An operation that imports a file into a store: one or several Apple Health exports, or any other ``RecordFormat``.
 ///
 /// ```swift
 /// func importFile(at path: String, into store: HealthStore) async throws {
@@ -38,25 +39,25 @@ public struct ImportOptions: Hashable, Sendable {
 /// }
 /// ```
 ///
-/// Only what is new is added, so a file may be imported again and again. A transaction holds a batch: cancelled, or
-/// killed, it keeps what was read, and the same again adds the rest. The audit log has that it began and, with the
-/// counts, that it ended; of a dry run it has nothing.
+/// An import adds new samples only, so a file may be imported repeatedly. Each batch is one transaction: if an import
+/// is cancelled or killed, its batches stay, and importing the file again adds the rest. The audit log records the
+/// beginning and, with the counts, the end. Dry runs are not recorded.
 public struct ImportOperation: Sendable {
-  /// Says whether what contradicts the store's person is of the same person all the same.
+  /// A function that asks whether the file belongs to the store's person despite a contradiction.
   public typealias PersonConfirmation = @Sendable (PersonContradiction) async throws -> Bool
 
-  /// What the file was recognised as; its samples are read by ``run(into:)``.
+  /// The recognized file. Its samples are read by ``run(into:)``.
   public let source: ImportFile
-  /// What the file is called, for people and the audit log: its last path component.
+  /// The file name for messages and the audit log: the last path component.
   public let name: String
-  /// Where ``ImportOptions/isSnapshot`` is set, ``source`` is an Apple Health export.
+  /// The options. If ``ImportOptions/isSnapshot`` is set, ``source`` is an Apple Health export.
   public let options: ImportOptions
   private let progress: any ProgressObserver
   private let confirm: PersonConfirmation?
 
-  /// Throws ``ImportRefusal/noSnapshot(file:)`` for a snapshot that is no Apple Health export.
+  /// Creates the operation. Throws ``ImportRefusal/noSnapshot(file:)`` for a snapshot of another format.
   ///
-  /// - Parameter confirm: `nil` where there is nobody to ask: another person's is refused then.
+  /// - Parameter confirm: `nil` if there is no person to ask; then another person's data is refused.
   public init(
     _ source: ImportFile, named name: String, options: ImportOptions = ImportOptions(),
     progress: any ProgressObserver = NoProgress(), confirm: PersonConfirmation? = nil
@@ -71,8 +72,8 @@ public struct ImportOperation: Sendable {
     self.confirm = confirm
   }
 
-  /// Throws ``ImportRefusal`` before anything is changed, or ``ImportError``, ``SampleFileError`` or ``StoreError``. A file
-  /// that ends in the middle is no error: ``ImportResult/report`` says so.
+  /// Imports the file. Throws ``ImportRefusal`` before anything is changed, or ``ImportError``, ``SampleFileError``
+  /// or ``StoreError``. A truncated file is not an error but noted in ``ImportResult/report``.
   public func run(into store: HealthStore) async throws -> ImportResult {
     if options.isDryRun {
       let dryRun = try await onThread { _ in try DryRun(of: store) }
@@ -80,17 +81,17 @@ public struct ImportOperation: Sendable {
       return try await read(into: dryRun.store)
     }
     try await store.requireRoom()
-    // First, so that an import that is cut off anywhere is in the log.
+    // Recorded first, so that an interrupted import is in the log, too.
     try await store.audit.record(AuditEvent(.importStarted, ["file": name]))
     let result = try await read(into: store)
     try await uncancelled { try await store.audit.record(AuditEvent(.imported, detail(of: result))) }
     return result
   }
 
-  /// A type has rows of its own in many tables, for good.
+  /// The largest number of types in one import. Each type permanently has rows in many tables.
   private static let mostTypes = 10_000
 
-  /// Throws ``ImportError/tooManyTypes(limit:)`` where a file has samples of more types than any record.
+  /// Throws ``ImportError/tooManyTypes(limit:)`` if a file has more types than any real record.
   static func requireFewTypes(_ count: Int) throws(ImportError) {
     guard count <= mostTypes else { throw .tooManyTypes(limit: mostTypes) }
   }
@@ -123,7 +124,7 @@ public struct ImportOperation: Sendable {
 }
 
 extension ImportOptions {
-  /// What is said to the reader of a file.
+  /// Returns the options for the reader of the file.
   fileprivate func reading(in store: HealthStore) async throws -> ReadingOptions {
     var reading = try await ReadingOptions(in: store)
     (reading.asOf, reading.repairsUnits, reading.zone) = (asOf, repairsUnits, zone)
@@ -132,7 +133,7 @@ extension ImportOptions {
 }
 
 extension ReadingOptions {
-  /// Of a file about which nothing is known but whose record it goes to.
+  /// Creates default options with the home zone of a store.
   init(in store: HealthStore) async throws {
     self.init()
     let chosen = try await store.settings.current().homeZone
@@ -141,7 +142,7 @@ extension ReadingOptions {
 }
 
 extension ImportFile {
-  /// As ``recognise(_:original:)``, which blocks.
+  /// Recognizes the format of a file; see ``recognise(_:original:)``, which blocks.
   public static func recognised(at path: String, original: String? = nil) async throws -> ImportFile {
     try await onThread { _ in try recognise(path, original: original) }
   }

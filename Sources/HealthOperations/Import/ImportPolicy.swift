@@ -2,21 +2,22 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// Decides what a file may do to a store: whether what is of its person may be taken in, and whether what earlier exports
-/// held and this one lacks may be deleted.
+/// The rules for what a file may change in a store: whether data of its person may be added, and whether samples that
+/// earlier exports had and this one lacks may be deleted.
 struct ImportPolicy: Sendable {
-  /// Above this share of missing samples, something else than a few deletions has happened.
+  /// The largest share of missing samples that ordinary deletions may explain.
   private static let tolerableShare = 0.05
 
   let store: HealthStore
   var options: ImportOptions
-  /// `nil` where there is nobody to ask.
+  /// Asks for confirmation; `nil` if there is no person to ask.
   let confirm: ImportOperation.PersonConfirmation?
 
-  /// Asks about a person who contradicts that of the store. A person of whom that was said before may come again.
+  /// Checks a file's person against the store's, and asks for confirmation if they contradict. A person who was
+  /// confirmed before is accepted.
   ///
-  /// - Returns: what it was compared with, and whether it needed to be said that it belongs here, and was.
-  /// - Throws: ``ImportRefusal/anotherPerson(_:)`` unless it does.
+  /// - Returns: the admission for the writer, and whether a confirmation was needed and given now.
+  /// - Throws: ``ImportRefusal/anotherPerson(_:)`` if the person is not confirmed.
   func admit(_ person: Person) async throws -> (admission: ImportWriter.Admission, wasConfirmed: Bool) {
     let owner = try await store.owner()
     return (ImportWriter.Admission(person, into: owner), try await confirm(person, in: owner.person))
@@ -31,7 +32,7 @@ struct ImportPolicy: Sendable {
     throw ImportRefusal.anotherPerson(contradiction)
   }
 
-  /// Why this export says nothing of what is no longer there; `nil` where it does.
+  /// Returns why this export does not show what no longer exists, or `nil` if it does.
   ///
   /// - Throws: ``ImportRefusal/snapshotOfAnotherPerson``.
   func snapshotObstacle(_ survey: ExportSurvey) async throws -> SnapshotOutcome? {
@@ -47,7 +48,7 @@ struct ImportPolicy: Sendable {
     return nil
   }
 
-  /// Whether so much may be deleted: not more than a few, nor all of a type, unless that was asked for.
+  /// Returns whether the missing samples may be deleted: only a small share and no complete type, unless forced.
   func mayDelete(_ missing: MissingSamples) -> Bool {
     options.force || missing.share <= Self.tolerableShare && missing.wholeTypes.isEmpty
   }

@@ -2,40 +2,40 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// What an import did.
+/// The outcome of an import.
 public struct ImportResult: Sendable {
-  /// What the file held; of several exports, all that were read. Says nothing where ``earlier`` is set.
+  /// The content of the file, or of all exports that were read. Empty if ``earlier`` is set.
   public var report = ImportReport()
-  /// What became of it in the store; of several exports, in all.
+  /// The changes in the store, in total for several exports.
   public var summary = WriteSummary()
-  /// Samples read, by type.
+  /// The number of samples read, by type.
   public var read: [SampleType: Int] = [:]
-  /// Somebody has confirmed that the file belongs here although it is of another person.
+  /// Whether a person has confirmed that the file belongs here although it names another person.
   public var mergedPersons = false
-  /// What earlier exports had and this one lacks, if that was looked for.
+  /// The samples that earlier exports had and this one lacks, if they were determined.
   public var missing = MissingSamples()
-  /// See ``ImportWriter/journal``; `nil` where nothing was read.
+  /// The undo journal, see ``ImportWriter/journal``; `nil` if nothing was read.
   var journal: Int64?
-  /// Whose the store was afterwards, likewise.
+  /// The owner of the store after the import; `nil` if nothing was read.
   var owner: RecordOwner?
-  /// `nil` where no snapshot was asked for.
+  /// The outcome of the snapshot; `nil` if none was requested.
   public var snapshot: SnapshotOutcome?
-  /// The import of the very same bytes, because of which nothing was read.
+  /// The earlier import of identical bytes, if nothing was read because of it.
   public var earlier: ImportRecord?
-  /// Where a zip file or folder holds several exports: these, in the order in which they were imported.
+  /// The exports in the order in which they were imported, if a zip file or folder holds several.
   public var exports: [Export] = []
 
-  /// One of several exports: where in the file it is, and how old.
+  /// An export among several: its place in the file and its date.
   public struct Export: Hashable, Sendable, Encodable {
-    /// The end of its path.
+    /// The last components of its path.
     public var place: String
-    /// When it says that it was made; `nil` where it does not say.
+    /// The export date; `nil` if the export has none.
     public var exported: Timestamp?
   }
 }
 
 extension ImportResult {
-  /// Adds what the import of the next of several exports did.
+  /// Adds the outcome of the next of several exports.
   mutating func add(_ other: ImportResult, of export: Export) {
     if other.earlier == nil {
       let isFirst = exports.isEmpty || earlier != nil
@@ -47,26 +47,26 @@ extension ImportResult {
     } else if exports.isEmpty || earlier != nil {
       earlier = other.earlier
     }
-    // The newest comes last, and what it lacks counts.
+    // The newest export comes last, and its missing samples count.
     (missing, snapshot) = (other.missing, other.snapshot)
     exports.append(export)
   }
 }
 
-/// What became of ``ImportOptions/isSnapshot``.
+/// The outcome of ``ImportOptions/isSnapshot``.
 public enum SnapshotOutcome: Hashable, Sendable {
-  /// What was missing has been deleted; perhaps there was nothing.
+  /// Missing samples were deleted, if there were any.
   case done
-  /// Too much was missing to delete it without ``ImportOptions/force``.
+  /// Too many samples were missing to delete them without ``ImportOptions/force``.
   case refused
   /// The export is older than one that was imported before.
   case notNewer(than: Timestamp)
-  /// The file is not whole.
+  /// The file is truncated.
   case incomplete
-  /// The file does not say when it was made.
+  /// The file has no export date.
   case undated
 
-  /// One word, for programs and the audit log.
+  /// The outcome in one word, for programs and the audit log.
   public var name: String {
     switch self {
     case .done: "done"
@@ -78,30 +78,31 @@ public enum SnapshotOutcome: Hashable, Sendable {
   }
 }
 
-/// Why a file is not imported. But for ``changedMeanwhile``, nothing has been changed.
+/// The reasons why a file is not imported. Nothing was changed, except before ``changedMeanwhile``.
 public enum ImportRefusal: Error, Hashable, Sendable {
-  /// Only an Apple Health export is a snapshot of all there is.
+  /// A snapshot was requested, but the file is not an Apple Health export.
   case noSnapshot(file: String)
-  /// It says another person than the store, and nobody has said that it is the same.
+  /// The file names another person than the store, and a person has not confirmed that they are the same.
   case anotherPerson(PersonContradiction)
   /// Earlier exports were another person's, so what this one lacks may be theirs.
   case snapshotOfAnotherPerson
-  /// It holds several exports, and of two of them the persons differ.
+  /// The file holds several exports, and the persons of two of them differ.
   ///
   /// - Parameters:
-  ///   - places: where these two are in the file.
-  ///   - difference: in what: `date of birth`, `sex`, `blood type`.
+  ///   - places: the places of these two in the file.
+  ///   - difference: the trait that differs: `date of birth`, `sex`, `blood type`.
   case severalPersons(file: String, exports: Int, places: [String], difference: String)
-  /// It says another person than it said a moment ago: it is being written.
+  /// The file now names another person than when it was checked, so it is still being written.
   case changedMeanwhile
 }
 
-/// What two persons do not have in common.
+/// The contradictions between two persons.
 public struct PersonContradiction: Hashable, Sendable {
-  /// What both say, and not the same, in a fixed order; never empty in ``ImportRefusal/anotherPerson(_:)``.
+  /// The traits that both name with different values, in a fixed order; never empty in
+  /// ``ImportRefusal/anotherPerson(_:)``.
   public var traits: [Person.Trait]
-  /// Whose the file is.
+  /// The person of the file.
   public var person: Person
-  /// Whose the store is.
+  /// The person of the store.
   public var own: Person
 }

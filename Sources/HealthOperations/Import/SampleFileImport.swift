@@ -4,7 +4,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Moves a file of samples that is not Apple's into the store, a transaction a batch.
+/// An import of a file of samples that is not an Apple Health export, one transaction per batch.
 struct SampleFileImport: Sendable {
   let file: any RecordFormat
   let reading: ReadingOptions

@@ -4,12 +4,13 @@ import OperatingSystem
 import PeerServer
 import PeerTrust
 
-/// Where the certificate of an inbox comes from.
+/// The sources of an inbox's certificate.
 enum InboxCertificateSource {
-  /// Bytes of a file with certificates or a key.
+  /// The maximum size of a certificate or key file, in bytes.
   private static let largestFile = 1 << 20
 
-  /// Of the authority of this home: another when it ends soon, and when the machine is called or reached otherwise.
+  /// Returns a source that issues certificates with the authority of a home: a new one before the old expires, and
+  /// when the machine's names or addresses change.
   static func authority(of home: Home) -> InboxCertificates.Source {
     let directory = home.url
     return { version in
@@ -30,7 +31,7 @@ enum InboxCertificateSource {
     }
   }
 
-  /// Two files, read again when they change.
+  /// Returns a source that reads two files, again whenever they change.
   static func files(certificate: String, key: String) -> InboxCertificates.Source {
     { version in
       try await onThread { _ in
@@ -48,9 +49,9 @@ enum InboxCertificateSource {
     return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
   }
 
-  /// Links are followed: Let's Encrypt's clients keep the newest behind one.
+  /// Reads a file. Symbolic links are followed, because Let's Encrypt clients keep the newest certificate behind one.
   ///
-  /// - Parameter check: of the file that is read, which may be another by the next look at its path.
+  /// - Parameter check: checks the opened file, because the path may lead to another file later.
   private static func read(
     _ path: String, check: (_ status: stat, _ path: String) throws -> Void = { _, _ in }
   ) throws -> [UInt8] {
@@ -62,8 +63,8 @@ enum InboxCertificateSource {
     return Array(try file.read(upToCount: largestFile) ?? Data())
   }
 
-  /// Throws ``IdentityError/permissionsTooOpen(path:mode:)`` of a key that others can read or change. A group may read a
-  /// key of root's, as Debian's `ssl-cert` does.
+  /// Throws ``IdentityError/permissionsTooOpen(path:mode:)`` if others can read or change the key. A group may read a
+  /// key owned by root, as with Debian's `ssl-cert`.
   private static func requirePrivate(_ status: stat, _ path: String) throws {
     let (forbidden, mode): (mode_t, String) = status.st_uid == 0 ? (0o037, "640") : (0o077, "600")
     guard status.st_mode & forbidden == 0 else { throw IdentityError.permissionsTooOpen(path: path, mode: mode) }
@@ -71,7 +72,7 @@ enum InboxCertificateSource {
 }
 
 extension InboxHostNames {
-  /// What this machine is called, and where it is reached, now.
+  /// The current names and addresses of this machine.
   public static var current: InboxHostNames {
     InboxHostNames(
       hostName: ProcessInfo.processInfo.hostName,

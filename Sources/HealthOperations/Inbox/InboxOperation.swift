@@ -4,9 +4,9 @@ import PeerServer
 import PeerTrust
 import ServiceLifecycle
 
-/// Takes what apps send by themselves into a store, on a port of its own.
+/// A service that receives samples which apps send by themselves, on its own port.
 ///
-/// A service to be run in a group, beside ``ServeOperation`` or without it.
+/// It runs in a group, with or without ``ServeOperation``.
 public struct InboxOperation: Service {
   private let home: Home
   private let local: LocalPeer
@@ -26,13 +26,15 @@ public struct InboxOperation: Service {
     (self.zones, self.onListening) = (zones, onListening)
   }
 
-  /// Throws ``PeerServerError`` where it cannot listen, ``InboxCertificateError`` where there is no certificate for it.
+  /// Receives until the group shuts down. Throws ``PeerServerError`` if the inbox cannot listen, and
+  /// ``InboxCertificateError`` or `IdentityError` if it has no certificate.
   public func run() async throws {
     var configuration = InboxServer.Configuration(
       host: settings.host, port: settings.port, security: try await security())
     if settings.security == .proxied { configuration.host = "127.0.0.1" }
     let server = InboxServer(
-      configuration, registry: local.registry, inbox: InboxReceiver(store: local.store, registry: local.registry, zones: zones),
+      configuration, registry: local.registry,
+      inbox: InboxReceiver(store: local.store, registry: local.registry, zones: zones),
       audit: AuditTrail(store: local.store, logger: logger), logger: logger, onListening: onListening)
     try await server.run()
   }
@@ -56,23 +58,23 @@ public struct InboxOperation: Service {
   }
 }
 
-/// There is no certificate that an inbox could show.
+/// An error for an inbox that has no usable certificate.
 public struct InboxCertificateError: Error, Hashable, Sendable {
-  /// Where it was looked for.
+  /// The setting that names the certificate.
   public let security: InboxSettings.Security
-  /// In the words of what failed.
+  /// The underlying error's message.
   public let reason: String
 
   init(_ security: InboxSettings.Security, reason: String) { (self.security, self.reason) = (security, reason) }
 }
 
-/// How an inbox is reached.
+/// The address and security of an inbox.
 public struct InboxSettings: Hashable, Sendable {
-  /// What phones trust.
+  /// The kind of certificate that phones must trust.
   public enum Security: Hashable, Sendable {
     /// A certificate of an authority made for this machine, whose profile the phone installs.
     case ownAuthority
-    /// Files in PEM that something else keeps fresh: a certificate with those after it, and its key.
+    /// PEM files that another program renews: a certificate with its chain, and its key.
     case files(certificate: String, key: String)
     /// HTTP on loopback, behind a reverse proxy on this machine.
     case proxied
@@ -80,13 +82,13 @@ public struct InboxSettings: Hashable, Sendable {
     case insecure
   }
 
-  /// The address to bind; `nil` for all.
+  /// The address to bind; `nil` for all addresses.
   public var host: String?
-  /// 0 for any that is free.
+  /// The TCP port; 0 for any free port.
   public var port = InboxServer.defaultPort
-  /// What phones trust.
+  /// The kind of certificate that phones must trust.
   public var security = Security.ownAuthority
 
-  /// All addresses, the usual port, and a certificate of this machine's own authority.
+  /// Creates settings with all addresses, the default port, and a certificate of this machine's own authority.
   public init() {}
 }

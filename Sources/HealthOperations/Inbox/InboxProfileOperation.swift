@@ -5,25 +5,25 @@ import PeerServer
 import PeerTrust
 import ServiceLifecycle
 
-/// Hands the profile of a home's inbox to one phone.
+/// An operation that offers the configuration profile of a home's inbox to one phone.
 public struct InboxProfileOperation: Sendable {
-  /// How a phone gets the profile.
+  /// An offer that is open for a phone.
   public struct Offer: Sendable {
-    /// Good for one request.
+    /// The URL, valid for one request.
     public let url: String
-    /// Of the authority that the profile installs, to be compared with what the phone shows.
+    /// The authority that the profile installs. Its fingerprint is compared with the one on the phone.
     public let authority: InboxAuthority
   }
 
-  /// How long a connection may take to end once the offer has.
+  /// The time limit for open connections after the offer has ended.
   private static let drainLimit = Duration.seconds(2)
 
   private let authority: InboxAuthority
   private let logger: Logger
 
-  /// Makes the authority where there is none.
+  /// Creates an operation, and the home's authority if there is none.
   ///
-  /// - Parameter replaces: makes a new one in any case.
+  /// - Parameter replaces: creates a new authority in any case.
   public init(_ home: Home, replaces: Bool = false, logger: Logger) async throws {
     self.logger = logger
     let directory = home.url
@@ -32,20 +32,20 @@ public struct InboxProfileOperation: Sendable {
     }
   }
 
-  /// What it is of.
+  /// The names and addresses that the authority's certificates are valid for.
   public var names: InboxHostNames { authority.names }
 
-  /// For a person who brings it to the phone in another way.
+  /// The profile, for a person who transfers it to the phone in another way.
   public var profile: InboxProfile { InboxProfile(authority, host: Hostname.short) }
 
   /// Offers the profile until a phone has fetched it.
   ///
   /// - Parameters:
-  ///   - host: the address to bind, and in the URL; `nil` for all, and this machine's first.
-  ///   - port: 0 for any that is free.
-  ///   - lifetime: after which the offer ends.
-  ///   - tell: told where it is.
-  /// - Returns: whether it was fetched.
+  ///   - host: the address to bind and to use in the URL; `nil` binds all addresses and uses this machine's first.
+  ///   - port: 0 for any free port.
+  ///   - lifetime: the duration of the offer.
+  ///   - tell: called with the offer when it is open.
+  /// - Returns: whether the profile was fetched.
   public func run(
     host: String?, port: Int, lifetime: Duration, tell: @escaping @Sendable (Offer) -> Void
   ) async throws -> Bool {
@@ -63,7 +63,7 @@ public struct InboxProfileOperation: Sendable {
     let group = ServiceGroup(configuration: configuration)
     return try await withThrowingTaskGroup(of: Bool?.self) { tasks in
       tasks.addTask {
-        // A server that is cancelled takes that for errors of its own: it is asked to end instead.
+        // A cancelled server would report errors, so it is shut down gracefully instead.
         try await uncancelled { try await group.run() }
         return nil
       }
@@ -74,7 +74,7 @@ public struct InboxProfileOperation: Sendable {
       }
       defer { tasks.cancelAll() }
       let result = try await tasks.next() ?? nil
-      // The answer that is on its way is sent first.
+      // Lets the server finish the answer that it is sending.
       await group.triggerGracefulShutdown()
       while case .success(.some)? = await tasks.nextResult() {}
       if result != true { try Task.checkCancellation() }

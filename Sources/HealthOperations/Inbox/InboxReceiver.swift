@@ -6,13 +6,14 @@ import OperatingSystem
 import PeerServer
 import PeerTrust
 
-/// Takes the bodies of an inbox into the store, each in one transaction, and the same samples once.
+/// A receiver that stores the bodies of an inbox, each in one transaction, and identical samples once.
 public struct InboxReceiver: InboxTaking {
-  /// Names of sources, types, units and devices that one sender may bring; each stays in the store for good.
+  /// The maximum number of names of sources, types, units and devices from one sender. Each stays in the store for
+  /// good.
   public static let nameLimit = InboxBody.Limits().names
-  /// Bytes that a name may have.
+  /// The maximum length of a name, in bytes.
   private static let longestName = 1_000
-  /// Reasons that a sender is told.
+  /// The maximum number of reasons in a receipt.
   private static let reasonLimit = 20
 
   private let store: HealthStore
@@ -33,7 +34,7 @@ public struct InboxReceiver: InboxTaking {
     let sender = delivery.sender
     let hash = Self.hash(of: delivery)
     if let receipt = try await knownReceipt(for: hash, of: sender) { return receipt }
-    // What a body says is as new as its first arrival, however often and late it comes again: most apps say no time.
+    // The first arrival counts as the time of the content, because most apps send no time.
     let arrival = try await registry.inboxArrival(of: hash, from: sender.name) ?? .now
     let body = try await read(delivery, arrivedAt: arrival)
     let receipt = InboxReceipt(
@@ -44,15 +45,15 @@ public struct InboxReceiver: InboxTaking {
       try await write(body, of: sender)
       try await zones?.heard(delivery.bytes, from: sender.name, in: store)
     }
-    // Killed before this, the same body comes again, and adds nothing.
+    // If the process is killed before this, the same body arrives again and adds nothing.
     try await keep(receipt, for: hash, of: sender)
     return receipt
   }
 
-  // MARK: What is known
+  // MARK: Known bodies
 
-  /// An answer, and where the store stood when it was given: one that was put back from an older copy, or made anew, may
-  /// lack what was taken.
+  /// A stored answer with the position of the store at that time. A store that was restored from an older copy, or
+  /// created anew, may lack the samples, and then the answer does not count.
   private struct KnownAnswer: Codable {
     var receipt: InboxReceipt
     var change: Int64
@@ -74,7 +75,7 @@ public struct InboxReceiver: InboxTaking {
       String(decoding: try JSONEncoder().encode(answer), as: UTF8.self), to: hash, of: sender.name)
   }
 
-  // MARK: What is new
+  // MARK: New bodies
 
   private static func hash(of delivery: InboxDelivery) -> Data {
     let run = delivery.session.map { (delivery.aggregation ?? "") + "\u{1F}" + $0 }
@@ -116,13 +117,13 @@ public struct InboxReceiver: InboxTaking {
     }
   }
 
-  /// Its errors have no type, because the compiler ends early where a payload of a typed one is matched.
+  /// Stores the samples of a body. Errors are untyped, because the compiler crashes on matching a typed payload.
   private func receive(_ body: InboxBody, of sender: InboxSender) async throws {
     let (format, count, readings) = (body.format.rawValue, body.count, body.batches.flatMap(\.readings))
     let summary = try await store.receive(
       body.batches.map(\.changes), readings: readings, road: body.road, from: "inbox:\(sender.name)"
     ) { summary in
-      // What was known already leaves no trace: whoever sends it all day cannot fill the disk.
+      // Known samples leave no audit event, so that a sender that repeats itself cannot fill the disk.
       guard summary.added > 0 || summary.deleted > 0 else { return nil }
       return AuditEvent(
         .inboxReceived,

@@ -5,54 +5,56 @@ import OperatingSystem
 import PeerServer
 import PeerTrust
 
-/// How an inbox goes: what each app that may send has sent of late, and how long phones take its certificate.
+/// The state of an inbox: the recent activity of each sender, and the validity of the certificate.
 public struct InboxStanding: Sendable {
-  /// One app.
+  /// The state of one sender.
   public struct Sender: Sendable {
     public let name: String
-    /// When it last showed its secret, at most a minute late; `nil` before.
+    /// The time at which the sender last authenticated, up to a minute late; `nil` if it never did.
     public let lastSeen: Date?
-    /// When something new of it was last taken, as far as that is remembered.
+    /// The time at which new samples were last received, if that is still known.
     public let lastReceived: Timestamp?
-    /// What was refused within ``InboxStanding/memory``; `nil` for nothing.
+    /// The refusals within ``InboxStanding/memory``; `nil` if there were none.
     public let refused: Refusals?
 
-    /// Whether the last that it sent was refused, within a day, by more than a lock of this machine.
+    /// Returns whether the last body was refused, within a day and not because this machine was locked.
     public func isFailing(at now: Timestamp) -> Bool {
       guard let refused, refused.reason != "locked", now.seconds - refused.last.seconds < 86_400 else { return false }
       return lastReceived.map { $0 < refused.last } ?? true
     }
   }
 
-  /// Bodies of one app that were not taken.
+  /// The refused bodies of one sender.
   public struct Refusals: Sendable {
-    /// At least: of a flood, the latest are counted later.
+    /// The minimum number of refusals; in a flood, the latest are counted with a delay.
     public var count: Int
     public var last: Timestamp
-    /// Of the last, as the audit log has it.
+    /// The reason for the last refusal, as in the audit log.
     public var reason: String
   }
 
-  /// What phones are shown.
+  /// The state of the certificate that phones are shown.
   public enum Certificate: Sendable {
     case good(until: Date)
-    /// It cannot be read, or is none. The reason is in the words of what failed.
+    /// The certificate cannot be read or used; the underlying error's message.
     case unusable(reason: String)
   }
 
-  /// How far back refusals are looked for, in seconds: a week.
+  /// The age limit for refusals, in seconds: a week.
   public static let memory: Int64 = 7 * 86_400
-  /// Refusals that are looked at, the newest.
+  /// The maximum number of refusals that are read, newest first.
   private static let mostRefusals = 10_000
 
-  /// Those whose right was not taken away, by name.
+  /// The senders that are not revoked, by name.
   public let senders: [Sender]
-  /// `nil` where it is not known, or none is shown.
+  /// The state of the certificate; `nil` if it is unknown or the inbox shows none.
   public let certificate: Certificate?
 
+  /// Reads the state.
+  ///
   /// - Parameters:
-  ///   - store: whose audit log has what was refused; `nil` where there is none yet.
-  ///   - security: what phones are shown; `nil` where that is not known.
+  ///   - store: its audit log records refusals; `nil` if there is none yet.
+  ///   - security: the inbox's security; `nil` if unknown.
   public init(
     of home: Home, _ registry: PeerRegistry, _ store: HealthStore?, _ security: InboxSettings.Security?,
     now: Timestamp = .now
@@ -68,7 +70,7 @@ public struct InboxStanding: Sendable {
       refused[name] = Refusals(count: count, last: event.time, reason: event.detail["reason"] ?? "unknown")
     }
     senders = try await registry.inboxSenders().filter { $0.revoked == nil }.map { sender in
-      // What was refused before its secret was made anew is over.
+      // Refusals from before the sender's secret was renewed no longer count.
       Sender(
         name: sender.name, lastSeen: sender.lastSeen, lastReceived: received[sender.name],
         refused: refused[sender.name].flatMap {
@@ -91,7 +93,7 @@ public struct InboxStanding: Sendable {
     }
     do {
       let ends = try await source(nil)?.ends() ?? []
-      // What the authority signs is renewed by itself.
+      // Certificates of the own authority are renewed automatically, so its own expiry counts.
       return (isOwn ? ends.last : ends.min()).map { .good(until: $0) }
     } catch {
       return .unusable(reason: "\(error)")

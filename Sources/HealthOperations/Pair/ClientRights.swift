@@ -4,25 +4,27 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// What other machines may read here, changed together with the audit event that says so. Takes effect with a machine's
-/// next request.
+/// The rights of other machines to read here. Each change is recorded in the audit log and applies from the next
+/// request.
 public struct ClientRights: Sendable {
   private let registry: PeerRegistry
   private let store: HealthStore
 
+  /// Creates an interface to the rights.
+  ///
   /// - Parameters:
-  ///   - registry: holds the rights.
-  ///   - store: whose audit log has every change of them.
+  ///   - registry: stores the rights.
+  ///   - store: its audit log records every change.
   public init(_ registry: PeerRegistry, auditedIn store: HealthStore) {
     self.registry = registry
     self.store = store
   }
 
-  /// Takes the right to read away.
+  /// Revokes a machine's right to read.
   ///
-  /// - Parameter name: the machine's, or the beginning of its id. Throws ``PeerRegistryError`` where that means none, or
-  ///   several.
-  /// - Returns: which machine that was.
+  /// - Parameter name: the machine's name, or the beginning of its ID. Throws ``PeerRegistryError`` if it matches no
+  ///   machine or several.
+  /// - Returns: the revoked machine.
   public func revoke(matching name: String) async throws -> ClientRecord {
     try await uncancelled {
       let client = try await registry.revoke(matching: name)
@@ -31,7 +33,9 @@ public struct ClientRights: Sendable {
     }
   }
 
-  /// - Returns: how many machines could read.
+  /// Revokes the right to read of all machines.
+  ///
+  /// - Returns: the number of machines that could read.
   public func revokeAll() async throws -> Int {
     try await uncancelled {
       let count = try await registry.revokeAll()
@@ -40,11 +44,11 @@ public struct ClientRights: Sendable {
     }
   }
 
-  /// Says what a machine may read.
+  /// Changes what a machine may read.
   ///
   /// - Parameters:
-  ///   - isOnlyDaily: whether it may have numbers of days only; `nil` leaves that as it is.
-  ///   - tokenDays: without a request, after which it must pair again; `nil` leaves that as it is.
+  ///   - isOnlyDaily: whether the machine may read daily numbers only; `nil` leaves that unchanged.
+  ///   - tokenDays: days without a request after which the machine must pair again; `nil` leaves that unchanged.
   public func limit(
     _ client: ClientRecord, to scope: SampleFilter, isOnlyDaily: Bool? = nil, tokenDays: Int? = nil
   ) async throws {
@@ -52,7 +56,7 @@ public struct ClientRights: Sendable {
       if let tokenDays {
         try await registry.setTokenLifetime(TimeInterval(tokenDays) * 86_400, ofClient: client.id)
       }
-      // First what narrows: in between, a request is answered.
+      // Restrictions first, because a request may be answered between the two writes.
       if let isOnlyDaily { try await registry.setOnlyDaily(isOnlyDaily, ofClient: client.id) }
       if scope != client.scope { try await registry.setScope(scope, ofClient: client.id) }
       var detail = ["peer": client.name, "id": client.id.hex]

@@ -2,19 +2,21 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// Gives this machine a new key and certificate, which the old key signs. Machines that pull from here refuse it until
-/// they have paired again; those that it pulls from know it again.
+/// An operation that replaces this machine's key and certificate; the old key signs the new certificate. Machines
+/// that pull from here refuse it until they pair again. Servers that this machine pulls from still recognize it.
 public struct IdentityRotation: Sendable {
   private let home: Home
   private let store: HealthStore
 
-  /// - Parameter lock: says that no server runs, which would go on with the old key; to be released after ``run()``.
+  /// Creates the operation.
+  ///
+  /// - Parameter lock: proves that no server is running, which would keep the old key. Release it after ``run()``.
   public init(in home: Home, auditedIn store: HealthStore, holding lock: ServeLock) {
     self.home = home
     self.store = store
   }
 
-  /// Throws ``IdentityError``.
+  /// Replaces the key and certificate, and returns the new identity. Throws ``IdentityError``.
   public func run() async throws -> PeerIdentity {
     try await uncancelled {
       let identity = try await IdentityStore.rotate(in: home.url)

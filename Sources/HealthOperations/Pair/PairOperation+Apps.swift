@@ -5,18 +5,18 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 
-/// Pairing by the text of a QR code, which may be that of another machine or of an app on a phone.
+/// Pairing with the text of a QR code from another machine or from an app on a phone.
 extension PairOperation {
   func pair(text: String, name: String?) async throws -> ServerRecord {
     let candidates = try Self.invitations(in: text)
-    // A URI of hpeer's own can be of nothing else.
+    // A URI of hpeer itself is understood by no other dialect.
     if candidates.count == 1, !candidates[0].dialect.traits.isApp {
       return try await pair(try PairingPayload.parse(text))
     }
     return try await pair(candidates, name: name) { _ in try await pair(try PairingPayload.parse(text)) }
   }
 
-  /// By a code that was typed, and the certificate that it goes with.
+  /// Pairs with a typed code and the certificate fingerprint that belongs to it.
   func pair(
     code: String, fingerprint: Fingerprint, endpoints: [PeerEndpoint], name: String?
   ) async throws -> ServerRecord {
@@ -30,27 +30,27 @@ extension PairOperation {
     }
   }
 
-  /// The one text of several, as a picture has them, that is an invitation of something that is paired with.
+  /// Returns the only pairing invitation among the texts of a picture's codes.
   ///
-  /// Throws `PairingPayloadError` where none is, and ``PairError/severalCodes(_:)`` where more than one is.
+  /// Throws `PairingPayloadError` if there is none, and ``PairError/severalCodes(_:)`` if there are several.
   public static func invitation(among texts: [String]) throws -> String {
     let found = try shownInvitations(among: texts)
     guard found.count == 1 else { throw PairError.severalCodes(found.map(\.place).sorted()) }
     return found[0].text
   }
 
-  /// An invitation that a picture shows.
+  /// A pairing invitation found in a picture.
   public struct ShownInvitation: Hashable, Sendable {
     public let text: String
-    /// Where it says that its server is: hostile text.
+    /// The address in the invitation. This is untrusted text.
     public let place: String
-    /// Whose it may be: names of dialects.
+    /// The names of the dialects that understand the invitation.
     public let kinds: [String]
   }
 
-  /// The pairing invitations among the texts of a picture's codes, each once.
+  /// Returns the distinct pairing invitations among the texts of a picture's codes.
   ///
-  /// Throws `PairingPayloadError` where none is.
+  /// Throws `PairingPayloadError` if there is none.
   public static func shownInvitations(among texts: [String]) throws -> [ShownInvitation] {
     var (found, failure): ([ShownInvitation], (any Error)?) = ([], nil)
     for text in texts where !found.contains(where: { $0.text == text }) {
@@ -69,9 +69,11 @@ extension PairOperation {
     return found
   }
 
+  /// Locates the machine that shows the invitation's certificate, and pairs with it.
+  ///
   /// - Parameters:
-  ///   - endpoints: where it may be, beside what the invitation says.
-  ///   - pairHpeer: how an hpeer is paired with that has shown the certificate.
+  ///   - endpoints: possible addresses in addition to the one in the invitation.
+  ///   - pairHpeer: pairs with a machine that runs hpeer and has shown the certificate.
   private func pair(
     _ candidates: [Candidate], at endpoints: [PeerEndpoint] = [], name: String?,
     _ pairHpeer: (PeerEndpoint) async throws -> ServerRecord
@@ -87,7 +89,7 @@ extension PairOperation {
       do {
         return try await pair(at: here, candidates, name: name, pairHpeer)
       } catch let error as PeerError {
-        // Then it is of an app, on a phone that is to be looked for.
+        // Another program answers on loopback, so the invitation is from an app on a phone.
         if case .certificateChanged = error { another = error } else if error.category != .unreachable { throw error }
       }
     }
@@ -98,12 +100,12 @@ extension PairOperation {
       }
       return record
     } catch  where another != nil && !(error is CancellationError) && !(error is PeerError) {
-      // What answered says more than that nobody else was found, or that nobody could be looked for.
+      // The answer on loopback explains more than a failed search.
       throw another ?? error
     } catch PeerFinderError.anotherPhone {
       throw PairError.anotherMachine(sought.name)
     } catch PeerFinderError.appNotFound where candidates.contains(where: { !$0.dialect.traits.isApp }) {
-      // What a person should do depends on which it is, and nobody has said that.
+      // It is unknown whether the invitation is of hpeer or of an app, so a message for apps would mislead.
       if let expiry = invitation.expiry, expiry < Date() { throw PairingPayloadError.expired(expiry) }
       throw PeerError.unreachable(
         endpoint: invitation.endpoint.map { "\($0)" } ?? "the address in the code", reason: "nor is it announced")
@@ -112,7 +114,7 @@ extension PairOperation {
 
   private typealias Candidate = (dialect: any PeerDialect.Type, invitation: PairingInvitation)
 
-  /// The dialects that a text may be an invitation of; at least one.
+  /// Returns the dialects that understand a text as an invitation, at least one.
   private static func invitations(in text: String) throws -> [Candidate] {
     var (candidates, failure): ([Candidate], (any Error)?) = ([], nil)
     for dialect in PeerDialects.all {
@@ -126,7 +128,7 @@ extension PairOperation {
     return candidates
   }
 
-  /// Pairs with what has shown the certificate of the code, once it is known what it speaks.
+  /// Determines the dialect of a machine that has shown the certificate of the code, and pairs with it.
   private func pair(
     at endpoint: PeerEndpoint, _ candidates: [Candidate], name: String?,
     _ pairHpeer: (PeerEndpoint) async throws -> ServerRecord
@@ -145,7 +147,7 @@ extension PairOperation {
     do {
       let record = try await candidate.dialect.pair(
         candidate.invitation, at: endpoint, name: called, own: local.identity, ownName: local.name)
-      // The phone has paired by now.
+      // The phone has completed the pairing, so this side must record it.
       try await uncancelled { [local] in
         try await local.registry.addServer(record)
         try await local.record(success: Self.detail(record, candidate.dialect))
@@ -168,7 +170,7 @@ extension PairOperation {
     ["peer": record.name, "id": record.id.hex, "role": "client", "dialect": dialect.name]
   }
 
-  /// How long to listen for the name of what has been found by its address.
+  /// The time limit for discovering the name of an app that was found by its address.
   private static let listening = Duration.seconds(2)
 
   private func announcedName(of endpoint: PeerEndpoint) async -> String? {

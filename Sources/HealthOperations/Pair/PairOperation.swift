@@ -5,19 +5,20 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 
-/// Why two machines were not paired, beside what ``PeerError`` says.
+/// The reasons why pairing failed, in addition to ``PeerError``.
 public enum PairError: Error, Hashable, Sendable {
-  /// What answers shows another certificate than the code is of. Nothing was sent.
+  /// The machine that answers shows a different certificate than the code belongs to. Nothing was sent.
   case anotherMachine(String)
-  /// The app of a phone, by a code alone: whoever sits in between would learn it. Nothing was sent.
+  /// The other machine is a phone's app, and only its code is known. A machine in between could read it, so nothing
+  /// was sent.
   case codeAlone(peer: String, app: String)
-  /// What was typed is no code of anything that is paired with.
+  /// The typed text is not a valid code of any supported dialect.
   case noCode
-  /// A picture shows the codes of several machines; the places that they name.
+  /// A picture shows the codes of several machines; their addresses.
   case severalCodes([String])
 }
 
-/// Pairs this machine with one that serves, and writes that down.
+/// An operation that pairs this machine with a server, and records that in the audit log.
 ///
 /// ```swift
 /// func pair(_ local: LocalPeer, at endpoints: [PeerEndpoint], code: PairingCode) async throws -> ServerRecord {
@@ -28,35 +29,35 @@ public enum PairError: Error, Hashable, Sendable {
 /// }
 /// ```
 public struct PairOperation: Sendable {
-  /// Where the code comes from.
+  /// The source of the pairing code.
   public enum Code: Sendable {
-    /// Known beforehand, and tried once: a wrong code costs one of the window's attempts and ends the pairing.
+    /// A code that is already known. It is tried once: a wrong code costs an attempt and fails the pairing.
     case digits(PairingCode)
-    /// What a QR code says, which brings the address and the certificate along.
+    /// The content of a QR code, including the address and the certificate fingerprint.
     case payload(PairingPayload)
-    /// The text of a QR code, of whichever dialect; the machine is looked for by the certificate in it.
+    /// The text of a QR code in any dialect. The machine is located by the certificate in the text.
     ///
-    /// - Parameter name: what lists shall call it; `nil` for what it is announced as.
+    /// - Parameter name: the name for lists; `nil` for the announced name.
     case text(String, name: String?)
-    /// A code that was typed, of a machine of which the certificate is known: an app on a phone that shows both, or an
-    /// hpeer. It is looked for by that certificate, and only then sent the code, once.
+    /// A typed code and the certificate fingerprint of the machine, which is an app that shows both or an hpeer
+    /// server. The machine is located by that certificate; only then the code is sent, once.
     ///
-    /// - Parameter name: what it is announced as, and what lists shall call it; `nil` for what it is announced as.
+    /// - Parameter name: the name for lists; `nil` for the announced name.
     case typed(String, Fingerprint, name: String?)
-    /// Asked again and again until it is right, refused for good, or what is called throws. `nil` is nothing of use, and
-    /// costs no attempt.
+    /// A function that asks a person for the code, until it is right or refused for good, or the function throws.
+    /// `nil` stands for unusable input and costs no attempt.
     ///
-    /// - Parameter peer: what the other machine, which shows the code, calls itself.
+    /// - Parameter peer: the name of the other machine, which shows the code.
     case asked(@Sendable (_ peer: String) async throws -> TypedCode?)
   }
 
-  /// What a person typed.
+  /// The input that a person typed.
   public enum TypedCode: Sendable {
-    /// Tried on the machine that asked for it. If it is wrong, that costs an attempt, and the person is asked again.
+    /// A code for the machine that asked for it. A wrong code costs an attempt, and the person is asked again.
     case digits(PairingCode)
-    /// The text of a QR code: the machine that it names is paired with, whichever asked for a code.
+    /// The content of a QR code. The machine that it names is paired with, even if another machine asked.
     case payload(PairingPayload)
-    /// The same, of whichever dialect.
+    /// The text of a QR code in any dialect. The machine that it names is paired with, even if another machine asked.
     case text(String)
   }
 
@@ -64,9 +65,11 @@ public struct PairOperation: Sendable {
   let notice: @Sendable (PeerNotice) -> Void
   let finder: PeerFinder
 
+  /// Creates an operation for a machine that has a store.
+  ///
   /// - Parameters:
-  ///   - local: under whose name the other machine lists this one.
-  ///   - finder: looks for apps on phones; `nil` makes one.
+  ///   - local: its name is the name under which the other machine lists this one.
+  ///   - finder: discovers apps on phones; `nil` creates a finder.
   public init(
     _ local: LocalPeer, finder: PeerFinder? = nil, notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
   ) {
@@ -74,11 +77,11 @@ public struct PairOperation: Sendable {
     self.init(side, finder: finder, notice: notice)
   }
 
-  /// Of a machine that may have no store yet: one is made once another machine has paired with it.
+  /// Creates an operation for a machine that may not have a store yet. The store is created after pairing succeeds.
   ///
   /// - Parameters:
-  ///   - home: with the registry and the identity.
-  ///   - finder: looks for apps on phones.
+  ///   - home: contains the registry and the identity.
+  ///   - finder: discovers apps on phones.
   public init(
     _ home: Home, registry: PeerRegistry, identity: PeerIdentity, finder: PeerFinder,
     notice: @escaping @Sendable (PeerNotice) -> Void = { _ in }
@@ -96,9 +99,9 @@ public struct PairOperation: Sendable {
       finder ?? PeerFinder(registry: local.registry, ownID: local.identity.id, escape: { $0.debugDescription })
   }
 
-  /// Pairs, and keeps what the other machine gave. Pairing again is allowed: it renews the token.
+  /// Pairs with a server and stores its token. Pairing again is allowed and renews the token.
   ///
-  /// Throws ``PeerError``, or ``PairError``.
+  /// Throws ``PeerError``, ``PeerFinderError``, `PairingPayloadError` or ``PairError``.
   ///
   /// - Parameter endpoints: tried in order; not used with a payload.
   public func run(with endpoints: [PeerEndpoint], code: Code) async throws -> ServerRecord {
@@ -115,7 +118,7 @@ public struct PairOperation: Sendable {
         return try await pair(at: try await firstAnswering(endpoints), asking: ask)
       }
     } catch PeerError.certificateChanged(let peer, let pinned, let seen) {
-      // What was pinned is of an earlier pairing, of the invitation, or of a moment ago.
+      // The pinned fingerprint may come from an earlier pairing, from the invitation, or from the first handshake.
       guard try await local.registry.servers().contains(where: { $0.fingerprint == pinned }) else {
         throw PairError.anotherMachine(peer)
       }
@@ -123,8 +126,8 @@ public struct PairOperation: Sendable {
     }
   }
 
-  /// Asks a machine that was paired with just now whether it holds the record of the same person. `nil` where that could
-  /// not be asked, or this store is still empty: the first pull tells why.
+  /// Asks a newly paired server whether it has the record of the same person. Returns `nil` if it could not be asked
+  /// or this store is still empty; then the first pull compares the persons.
   public func introduce(to server: ServerRecord) async -> PersonAnswer.Verdict? {
     guard let host = server.host, let port = server.port, !server.traits.isApp,
       let store = try? await local.store(false)
@@ -133,7 +136,8 @@ public struct PairOperation: Sendable {
       store, to: server, at: PeerEndpoint(host: host, port: Int(port)), identity: local.identity)
   }
 
-  /// Throws ``PairError/codeAlone(peer:app:)`` where what answers is an app, which would be sent the code as it is.
+  /// Returns the first endpoint that answers. Throws ``PairError/codeAlone(peer:app:)`` if an app answers, because
+  /// apps receive the code in plain form.
   private func firstAnswering(_ endpoints: [PeerEndpoint]) async throws -> PeerEndpoint {
     do {
       return try await PeerFinder.firstAnswering(endpoints)
@@ -167,7 +171,7 @@ public struct PairOperation: Sendable {
     return try await finish(try await open(at: endpoint, pinned: payload.fingerprint), code: payload.code)
   }
 
-  /// By digits, where the certificate is known.
+  /// Pairs with a code and a known certificate fingerprint.
   func pair(at endpoint: PeerEndpoint, pinned: Fingerprint, code: PairingCode) async throws -> ServerRecord {
     try await finish(try await open(at: endpoint, pinned: pinned), code: code)
   }
@@ -194,7 +198,7 @@ public struct PairOperation: Sendable {
         code: code, clientID: local.identity.id, certificate: local.identity, name: local.name)
       let record = ServerRecord(
         paired, name: name, host: session.endpoint.host, port: UInt16(session.endpoint.port))
-      // The other machine has paired by now.
+      // The other machine has completed the pairing, so this side must record it.
       try await uncancelled { [local] in
         try await local.registry.addServer(record)
         try await local.record(success: ["peer": name, "id": record.id.hex, "role": "client"])
@@ -212,21 +216,21 @@ public struct PairOperation: Sendable {
   }
 }
 
-/// What of this machine a pairing needs.
+/// The parts of this machine that a pairing needs.
 struct PairingSide: Sendable {
   let registry: PeerRegistry
   let identity: PeerIdentity
-  /// What the other machine shall call this one.
+  /// The name that the other machine lists this one under.
   let name: String
-  /// The store; where there is none, it is made if that is asked for, and else `nil`.
+  /// A function that opens the store. If there is none, it creates the store or returns `nil`, depending on `makes`.
   let store: @Sendable (_ makes: Bool) async throws -> HealthStore?
 
-  /// Writes down that this machine has paired.
+  /// Records a successful pairing in the audit log, and creates the store for that if there is none.
   func record(success detail: [String: String]) async throws {
     try await store(true)?.audit.record(AuditEvent(.pairingSucceeded, detail))
   }
 
-  /// Writes down that it has not. A store is not made for that: an empty one would look like one that was filled.
+  /// Records a failed pairing if there is a store. None is created: it would look like a filled one.
   func record(failure detail: [String: String]) async throws {
     try await store(false)?.audit.record(AuditEvent(.pairingFailed, detail))
   }

@@ -2,37 +2,37 @@ import Foundation
 import PeerProtocol
 import PeerTrust
 
-/// What whoever waits for another machine may want to know beside the outcome.
+/// A remark about another machine that a person may want to know in addition to the outcome.
 public enum PeerNotice: Sendable {
-  /// It calls itself otherwise than before.
+  /// The server has changed its name.
   case renamed(ServerRecord, to: String)
-  /// Said where that may be why the other machine refuses this one.
+  /// The clocks differ, which may be why the other machine refuses this one.
   case clocksDiffer(ClockDifference)
-  /// The code was refused, and by this machine's clock it was over so many seconds ago: which clock is right is not known.
+  /// The code was refused, and by this machine's clock it had expired this many seconds ago. Either clock may be
+  /// wrong.
   case codeLooksOld(seconds: Double)
-  /// Two machines answer under its name and with its identity, in turns.
+  /// Two machines answer alternately under this name and with this identity.
   case twins(ServerRecord, TwinSighting)
-  /// This machine was restored from a backup, and has now heard from everybody what was deleted since: it answers again.
+  /// This machine was restored from a backup and has now pulled later deletions from all servers, so it serves again.
   case broughtUpToDate
-  /// The other machine shows a new code now.
+  /// The code was wrong, and the other machine shows a new code now.
   case wrongCode(peer: String, attemptsLeft: Int)
 }
 
-/// That this machine's clock and another's disagree. Codes and tokens have dates: it explains what looks like an expired
-/// one.
+/// A difference between this machine's clock and another's. It explains why a code or token looks expired.
 public struct ClockDifference: Hashable, Sendable {
   private static let tolerance = 120.0
 
-  /// By how much this machine's is ahead.
+  /// The number of seconds by which this machine's clock is ahead.
   public let seconds: Double
 
-  /// `nil` where both agree well enough.
+  /// Returns `nil` if the difference is at most two minutes.
   init?(lead seconds: Double) {
     guard abs(seconds) > Self.tolerance else { return nil }
     self.seconds = seconds
   }
 
-  /// `nil` where both agree well enough, or the other machine does not say.
+  /// Returns `nil` if the difference is at most two minutes, or the other machine does not report its time.
   init?(_ status: StatusData) {
     guard let theirs = status.time else { return nil }
     seconds = Date().timeIntervalSince1970 - theirs.rawValue

@@ -3,11 +3,11 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// An app has no way to be told that a pairing is over: its token stays valid until its owner ends that there.
+/// An error for an app that cannot be told of the end of a pairing. The token stays valid until revoked on the phone.
 public struct UntoldApp: Error, Hashable, Sendable {
-  /// What the phone is called here.
+  /// The phone's name on this machine.
   public let server: String
-  /// What the app is called.
+  /// The name of the app.
   public let app: String
 }
 
@@ -17,21 +17,25 @@ extension UntoldApp: CustomStringConvertible {
   }
 }
 
-/// Forgets a machine that this one pulls from, and has it forget this one. What was pulled stays.
+/// An operation that removes a server from this machine, and this machine from the server. Pulled samples stay.
 public struct UnpairOperation: Sendable {
   private let local: LocalPeer
   private let finder: PeerFinder
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - local: whose registry forgets the other machine, and whose audit log has that.
-  ///   - finder: looks for the other machine where it is not at its last address any more.
+  ///   - local: its registry removes the server, and its audit log records that.
+  ///   - finder: discovers the server if its address has changed.
   public init(_ local: LocalPeer, finder: PeerFinder) {
     self.local = local
     self.finder = finder
   }
 
-  /// - Parameter untold: told why the other machine could not be, which then still lets this one's token in. It is
-  ///   forgotten all the same.
+  /// Ends the pairing with a server.
+  ///
+  /// - Parameter untold: called with the error if the server could not be notified. The server then still accepts
+  ///   this machine's token, but is removed here all the same.
   public func run(_ server: ServerRecord, untold: (any Error) -> Void = { _ in }) async throws {
     if !server.traits.canBeTold {
       untold(UntoldApp(server: server.name, app: server.dialect))

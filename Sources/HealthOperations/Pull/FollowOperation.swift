@@ -3,31 +3,31 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// What happens while a machine is followed.
+/// The events while a server is followed.
 public enum FollowEvent: Sendable {
-  /// Changes have come.
+  /// Changes were pulled.
   case came(PullProgress)
-  /// For the first time, there is nothing more to come for now.
+  /// The store is up to date with the server for the first time.
   case upToDate
-  /// Contact was lost, or could not be made yet. It is tried until it succeeds.
+  /// The connection was lost or could not be made yet. It is retried until it succeeds.
   case lost(any Error, wasReached: Bool)
-  /// This machine's disk is full, or nearly: it goes on by itself when there is room.
+  /// This machine's disk is full or nearly full. Pulling continues by itself when there is room.
   case noRoom(any Error)
-  /// Contact is there again, or room.
+  /// The connection is back, or the disk has room again.
   case back
   /// A machine is not followed any more. A command that follows one only ends with the error instead.
   case gaveUp(any Error)
 }
 
-/// What following did until it ended.
+/// The outcome of a ``FollowOperation``.
 public struct FollowResult: Sendable {
-  /// Of all machines.
+  /// The sum of the changes pulled from all servers.
   public var total = PullProgress()
-  /// Why the first machine was given up, if one was.
+  /// The error that ended following the first server that was given up; `nil` if there was none.
   public var failure: (any Error)?
 }
 
-/// Keeps a store up to date with machines until its task is cancelled, and writes that down.
+/// An operation that keeps a store up to date with servers until its task is cancelled, with audit events.
 ///
 /// ```swift
 /// func follow(_ server: ServerRecord, with pull: PullOperation) async throws {
@@ -39,7 +39,8 @@ public struct FollowResult: Sendable {
 /// }
 /// ```
 public struct FollowOperation: Sendable {
-  /// Is told of each machine one thing after the other, and of several machines at once. What it throws ends them all.
+  /// A function that is called with events: one after the other for each server, concurrently for several servers. An
+  /// error that it throws ends the whole operation.
   public typealias Listener = @Sendable (ServerRecord, FollowEvent) async throws -> Void
 
   private let pull: PullOperation
@@ -59,8 +60,9 @@ public struct FollowOperation: Sendable {
     (self.pull, self.waitsForRoom, self.clock, self.tell) = (pull, waitsForRoom, clock, tell)
   }
 
-  /// Follows all of them at once, but lets them begin to fill an empty store one after the other. One that has to be given
-  /// up does not end the others. Returns when the task is cancelled, or none is left; throws only what the listener does.
+  /// Follows all servers at once. Into an empty store, their first pulls begin one after the other. A server that is
+  /// given up does not end the others. Returns when the task is cancelled or no server is left; throws only listener
+  /// errors.
   public func run(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws -> FollowResult {
     let firstPullQueue = FirstPullQueue()
     let isAlone = servers.count == 1
@@ -87,7 +89,7 @@ public struct FollowOperation: Sendable {
     }
   }
 
-  /// Returns why it has ended.
+  /// Follows one server and returns the error that ended it.
   private func follow(
     _ contact: FollowedPeer, _ endpoints: [PeerEndpoint], isAlone: Bool
   ) async throws -> any Error {
@@ -97,7 +99,7 @@ public struct FollowOperation: Sendable {
         try await contact.follow(endpoints)
         return CancellationError()
       } catch let failure as ListenerFailure {
-        // No fault of that machine's, and nobody hears what the others bring.
+        // This is not the server's fault, and the listener no longer hears of the others either.
         throw failure
       } catch let error as StoreError where waitsForRoom && error.isOutOfRoom && !Task.isCancelled {
         try await contact.noteNoRoom(error)
@@ -112,7 +114,7 @@ public struct FollowOperation: Sendable {
   }
 }
 
-/// What a listener threw.
+/// A wrapper for an error that the listener threw.
 struct ListenerFailure: Error {
   let error: any Error
 }

@@ -5,25 +5,25 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// One server that is followed: tells when something has come, when contact is lost and when it is back, and writes that
-/// down.
+/// The state of one followed server. It reports when changes arrive and when the connection is lost and back, and
+/// records that in the audit log.
 final class FollowedPeer: Sendable {
   private struct State {
     var total = PullProgress()
-    /// What has come and is not written down yet.
+    /// The changes that were pulled and are not in the audit log yet.
     var unrecorded = PullProgress()
     var isLost = false
     var wasReached = false
-    /// How long ago the use was noted.
+    /// A stopwatch that was started when the use of the server was last noted.
     var sinceNoted: (@Sendable () -> Duration)?
-    /// What it was called last.
+    /// The name that the server most recently gave itself.
     var name: String?
-    /// As which machine it was met last.
+    /// The machine mark of the server's most recent answer.
     var machine: MachineMark?
     var stage: (any StageObserver)?
   }
 
-  /// How often it is noted that the server was used, while nothing else happens.
+  /// The interval at which the use of the server is noted while nothing else happens.
   private static let noting = Duration.seconds(3600)
 
   let server: ServerRecord
@@ -44,10 +44,10 @@ final class FollowedPeer: Sendable {
     self.showsProgress = showsProgress
   }
 
-  /// What has come in all.
+  /// The sum of all changes pulled so far.
   var total: PullProgress { state.withLock(\.total) }
 
-  /// Throws ``ListenerFailure`` where the listener does.
+  /// Sends an event to the listener. Throws ``ListenerFailure`` if the listener throws.
   func report(_ event: FollowEvent) async throws {
     do {
       try await tell(server, event)
@@ -56,7 +56,7 @@ final class FollowedPeer: Sendable {
     }
   }
 
-  /// Tells, once, that nothing is taken from it until there is room.
+  /// Reports, once, that nothing is pulled from the server until the disk has room.
   func noteNoRoom(_ error: any Error) async throws {
     let isNews = state.withLock { state in
       defer { state.isLost = true }
@@ -65,7 +65,7 @@ final class FollowedPeer: Sendable {
     if isNews { try await report(.noRoom(error)) }
   }
 
-  /// Runs until the task is cancelled, which ends it with `CancellationError`, or until it is of no more use.
+  /// Pulls until the task is cancelled (`CancellationError`) or an error occurs that retrying cannot fix.
   func follow(_ endpoints: [PeerEndpoint]) async throws {
     try await pull.settlingPerson(of: server) { try await followOnce(endpoints) }
   }
@@ -131,7 +131,7 @@ final class FollowedPeer: Sendable {
     }
   }
 
-  /// For whoever asks how it is going: when contact is made, lost or there again.
+  /// Updates the activity state that commands show: contact was made, lost or is back.
   private func noteState(failure: String?) async throws {
     try await pull.local.store.activities.end(PullOperation.activity(of: server), failure: failure, event: nil)
   }
@@ -181,7 +181,7 @@ final class FollowedPeer: Sendable {
     if isAnother { try await pull.meet(machine, of: server, at: endpoint) }
   }
 
-  /// When contact is made, and now and then.
+  /// Notes the address, the name and the use of the server: when contact is made, and once an hour after that.
   private func note(_ endpoint: PeerEndpoint, name: String?) async throws {
     let isDue = state.withLock { state in
       guard state.isLost || state.sinceNoted.map({ $0() > Self.noting }) ?? true else { return false }
@@ -189,7 +189,7 @@ final class FollowedPeer: Sendable {
       return true
     }
     guard isDue else { return }
-    // Said, and written down, once: this record has the name that it began with.
+    // A new name is recorded only once; `server` keeps the name from before.
     let isNamed = state.withLock { state in
       defer { state.name = name ?? state.name }
       return name == state.name

@@ -5,19 +5,19 @@ import PeerProtocol
 import PeerTrust
 
 extension PullOperation {
-  /// Says whether a server's record and this machine's are of one person.
+  /// A function that asks whether a server's record and this machine's are of the same person.
   public typealias PersonConfirmation = @Sendable (ServerRecord, PersonDoubt) async throws -> Bool
 
-  /// Why somebody must say whose record a server has.
+  /// The reasons why a person must confirm whose record a server has.
   public enum PersonDoubt: Hashable, Sendable {
-    /// By what both say, it is another person's.
+    /// The two records name different persons.
     case contradiction
-    /// One of them does not say enough.
+    /// The persons cannot be compared, because a record does not say enough.
     case unknown
   }
 
-  /// Runs `work`. Where it ends because the server's record is, or may be, another person's, asks about that and runs it
-  /// again after a yes.
+  /// Runs `work`. If it fails because the server's record is or may be another person's, asks for confirmation and
+  /// runs it again after a yes.
   func settlingPerson<Value>(of server: ServerRecord, _ work: () async throws -> Value) async throws -> Value {
     do {
       return try await work()
@@ -28,7 +28,7 @@ extension PullOperation {
         case .personUnknown(_, let agreement): (agreement, .unknown)
         default: throw error
         }
-      // Not while a connection waits: people take their time.
+      // The question is asked without an open connection, because people take their time.
       guard let confirm, try await confirm(server, doubt) else { throw error }
       try await persons.confirm(agreement, with: server, in: local.store)
       return try await work()
@@ -36,11 +36,13 @@ extension PullOperation {
   }
 }
 
-/// What a pull leaves in the audit log and in the registry of peers.
+/// The entries that a pull makes in the audit log and the peer registry.
 extension PullOperation {
+  /// Records the end of a pull in the audit log and in its activity state.
+  ///
   /// - Parameters:
-  ///   - failure: why it ended badly; `nil` where it did not.
-  ///   - keepsState: whether it ended neither well nor badly, so that the log alone has it.
+  ///   - failure: the error that ended the pull; `nil` after success.
+  ///   - keepsState: whether the pull neither succeeded nor failed, so that only the audit log is written.
   func record(
     _ name: AuditEvent.Name, _ server: ServerRecord, _ done: PullProgress, reason: String? = nil,
     failure: (any Error)? = nil, keepsState: Bool = false
@@ -55,12 +57,12 @@ extension PullOperation {
     try await local.store.activities.end(Self.activity(of: server), failure: text, event: AuditEvent(name, detail))
   }
 
-  /// What the state of the pulls from a machine is kept under.
+  /// Returns the key of the activity state of the pulls from a server.
   public static func activity(of server: ServerRecord) -> String { activityPrefix + server.id.hex }
-  /// What the activities of all pulls begin with.
+  /// The prefix of the activity keys of all pulls.
   public static let activityPrefix = "pull:"
 
-  /// Where it was found, what it is called by now, and that its token was used.
+  /// Notes where a server was found, its current name, and that its token was used.
   func note(_ server: ServerRecord, at endpoint: PeerEndpoint, name: String?) async throws {
     if let name, name != server.name {
       try await local.registry.renameServer(id: server.id, to: name)
@@ -71,14 +73,14 @@ extension PullOperation {
     try await local.registry.updateServer(id: server.id, host: endpoint.host, port: UInt16(endpoint.port))
     let expires = server.traits.renewsToken ? server.expiry(usedAt: Date()) : nil
     try await local.registry.markServerUsed(id: server.id, expires: expires)
-    // After a restore, clients wait for what was deleted meanwhile.
+    // A restored machine stays locked until it has pulled later deletions from every server.
     if types.isEmpty, try await local.registry.notePulled(from: server.id) {
       try await local.store.audit.record(AuditEvent(.serverUnlocked, ["reason": "restored"]))
       notice(.broughtUpToDate)
     }
   }
 
-  /// Which machine answered: two that have one identity are noticed when the first of them is met again.
+  /// Notes which machine answered. Two machines that share one identity are detected when the first answers again.
   func meet(_ machine: MachineMark?, of server: ServerRecord, at endpoint: PeerEndpoint) async throws {
     guard let machine,
       let twins = try await local.registry.note(machine, of: server.id, as: .server, at: endpoint.host)
@@ -93,7 +95,7 @@ extension PullOperation {
     notice(.twins(server, twins))
   }
 
-  /// A token that is refused as expired may be a clock's fault, and nobody would look there.
+  /// Sends a notice if the clocks differ: then a token may be refused as expired although it is not.
   func explain(_ server: ServerRecord, _ endpoints: [PeerEndpoint]) async {
     guard let endpoint = endpoints.first, !server.traits.isApp else { return }
     let status = try? await PeerConnection.withConnection(
@@ -104,7 +106,7 @@ extension PullOperation {
 }
 
 extension PeerError {
-  /// One word for the audit log.
+  /// A one-word reason for the audit log.
   var auditReason: String {
     switch self {
     case .pairing(let rejection): rejection.code

@@ -6,19 +6,19 @@ import PeerClient
 import PeerTrust
 import Synchronization
 
-/// What one pull did.
+/// The outcome of one pull.
 public struct PullResult: Sendable {
-  /// As it was before the pull: where it was found, and what it is called by now, only the registry has.
+  /// The server's registry entry from before the pull. Only the registry has its current address and name.
   public let server: ServerRecord
-  /// What has come; where a second pull had to follow, of both.
+  /// The changes that were pulled; the sum if a second pull followed.
   public internal(set) var done: PullProgress
-  /// From looking for the machine to the last note of it, without the time that somebody took to say whose record it
-  /// is.
+  /// The duration from locating the server to the last registry update, without the wait for a confirmation by a
+  /// person.
   public internal(set) var duration: Duration
-  /// Of an app's record, what is vouched for afterwards.
+  /// The coverage of each sample type after a pull from an app; `nil` for other servers.
   public internal(set) var coverage: PullCoverage?
 
-  /// What another pull after this one did.
+  /// Adds the outcome of a later pull.
   mutating func append(_ other: PullResult) {
     done += other.done
     duration += other.duration
@@ -26,16 +26,16 @@ public struct PullResult: Sendable {
   }
 }
 
-/// A pull that the network or the other machine ended after something had come. What has come is saved, and the next
-/// pull goes on from there.
+/// An error for a pull that the network or the other machine ended after some changes had arrived. They are saved,
+/// and the next pull continues from there.
 public struct PartialPull: Error, Sendable {
-  /// A ``PeerError`` after which the same pull may be tried again: nobody has to decide anything.
+  /// The underlying ``PeerError`` or ``PeerFinderError``, after which the pull may simply be retried.
   public let cause: any Error
-  /// What is saved; at least one change.
+  /// The changes that are saved, at least one.
   public let done: PullProgress
 }
 
-/// Brings a store up to date with one paired machine's, and writes that down.
+/// An operation that brings a store up to date with one paired server, and records that in the audit log.
 ///
 /// ```swift
 /// func pull(from server: ServerRecord, into local: LocalPeer, finder: PeerFinder) async throws {
@@ -45,11 +45,11 @@ public struct PartialPull: Error, Sendable {
 /// }
 /// ```
 ///
-/// A batch and the position after it are one transaction: cancelled or cut off anywhere, what came is saved, and the same
-/// again goes on from there.
+/// A batch and the position after it are one transaction. If a pull is cancelled or cut off, all complete batches are
+/// saved, and the next pull continues from there.
 public struct PullOperation: Sendable {
   let local: LocalPeer
-  /// What is pulled into.
+  /// The store that pulls write to.
   public var store: HealthStore { local.store }
   let finder: PeerFinder
   let persons: PersonCheck
@@ -61,13 +61,15 @@ public struct PullOperation: Sendable {
   let confirm: PersonConfirmation?
   let notice: @Sendable (PeerNotice) -> Void
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - persons: the same for all pulls of one command, which may merge persons once.
-  ///   - types: only these; empty for all that the other machine lets us see.
+  ///   - persons: shared by all pulls of one command, because it may allow merging persons once.
+  ///   - types: the types to pull; empty for all that the server allows.
   ///   - isFull: compares from the beginning instead of from the last pull.
-  ///   - infersDeletions: takes for deleted what an app has ceased to list.
-  ///   - silenceLimit: seconds without a byte after which the other machine counts as gone.
-  ///   - confirm: asks whether both records are of one person; `nil` where there is nobody to ask.
+  ///   - infersDeletions: treats samples that an app no longer lists as deleted.
+  ///   - silenceLimit: seconds without a byte after which the server counts as gone.
+  ///   - confirm: asks whether both records are of one person; `nil` if there is no person to ask.
   public init(
     _ local: LocalPeer, finder: PeerFinder, persons: PersonCheck, types: [SampleType] = [], isFull: Bool = false,
     infersDeletions: Bool = false, silenceLimit: Int = PeerConnection.silenceLimit,
@@ -86,10 +88,12 @@ public struct PullOperation: Sendable {
     self.notice = notice
   }
 
-  /// Throws ``PeerError``, ``PeerFinderError`` or ``StoreError`` where nothing came, ``PartialPull`` where something did, and
-  /// `CancellationError` when the task is cancelled.
+  /// Pulls all changes since the last pull.
   ///
-  /// - Parameter endpoints: where it was last; it is looked for where it is not there any more.
+  /// Throws ``PeerError``, ``PeerFinderError`` or ``StoreError`` if nothing was pulled, ``PartialPull`` if some
+  /// changes were, and `CancellationError` when the task is cancelled.
+  ///
+  /// - Parameter endpoints: the last known addresses; the server is discovered if none of them is right any more.
   public func run(from server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> PullResult {
     try await settlingPerson(of: server) { try await pull(from: server, at: endpoints) }
   }
@@ -144,7 +148,7 @@ public struct PullOperation: Sendable {
       return PullResult(server: server, done: done, duration: started.duration(to: .now), coverage: coverage)
     } catch {
       stage.finish()
-      // However a read says that it was cancelled.
+      // A cancelled read may fail with any error.
       let error = Task.isCancelled ? CancellationError() : error
       if case PeerError.tokenRefused? = error as? PeerError { await explain(server, endpoints) }
       let done = latest.value
@@ -156,9 +160,9 @@ public struct PullOperation: Sendable {
     }
   }
 
-  /// Whether the network or the other machine ended the pull, and not what somebody must decide about.
+  /// Returns whether the network or the other machine ended the pull, so that no person has to decide anything.
   private static func mayGoOn(after error: any Error) -> Bool {
-    // An app that is put away is looked for again, because it has another port each time.
+    // An app in the background is worth searching again, because it has another port each time.
     switch error as? PeerFinderError {
     case .notFound, .appNotFound, .anotherPhone: return true
     case .nobody, .several, .sameName, nil: break
@@ -170,7 +174,7 @@ public struct PullOperation: Sendable {
   }
 }
 
-/// The latest progress, for the report of a pull that fails.
+/// A box for the latest progress, which is needed if the pull fails.
 private final class LatestProgress: Sendable {
   private let box = Mutex(PullProgress())
   var value: PullProgress { box.withLock { $0 } }

@@ -1,13 +1,13 @@
 import HealthModel
 
-/// The first seconds of an electrocardiogram at 25 mm/s and 10 mm/mV on its grid, true to scale on paper.
+/// A drawing of the first seconds of an electrocardiogram on its grid, at 25 mm/s and 10 mm/mV, to scale on paper.
 enum ElectrocardiogramStrip {
   private static let seconds = 7.0
   private static let (millimetresASecond, millimetresAMillivolt) = (25.0, 10.0)
-  /// In millimetres.
+  /// The height in millimetres.
   private static let height = 30.0
 
-  /// `nil` where it does not say how often it was measured, or in what.
+  /// Returns the drawing as SVG, or `nil` if the sampling frequency or a voltage unit is missing.
   static func svg(_ value: Electrocardiogram) -> String? {
     guard let frequency = value.samplingFrequency, (1...10_000).contains(frequency), let unit = value.unit,
       let scale = UnitConversion.convert(1, from: unit, to: "mV")
@@ -15,10 +15,10 @@ enum ElectrocardiogramStrip {
     let voltages = value.voltages.prefix(Int(seconds * frequency)).map { $0 * scale }
     let known = voltages.filter { $0.isFinite && $0.magnitude < 100 }.sorted()
     guard known.count > 1 else { return nil }
-    // So that most of it lies in the middle.
+    // The median voltage is drawn in the middle.
     let middle = known[known.count / 2]
     let width = Double(voltages.count) / frequency * millimetresASecond
-    // Hundredths of a millimetre.
+    // Coordinates are in hundredths of a millimetre.
     var path = ""
     var isOpen = false
     for (index, voltage) in voltages.enumerated() {

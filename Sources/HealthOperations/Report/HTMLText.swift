@@ -1,9 +1,9 @@
 import Foundation
 import HealthModel
 
-/// Text for HTML and SVG: nothing that came from elsewhere can end what it stands in, or turn a line around.
+/// Escaping and formatting of text for HTML and SVG. Untrusted text can neither end its element nor reverse a line.
 enum HTMLText {
-  /// Longer names are cut.
+  /// The maximum number of Unicode scalars; longer texts are cut.
   private static let limit = 200
 
   static func escaped(_ text: String) -> String {
@@ -16,7 +16,7 @@ enum HTMLText {
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
-      // Controls, and what embeds, overrides or isolates a direction.
+      // Control characters, and characters that mark, embed, override or isolate a direction.
       case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value),
         _ where (0x200E...0x200F).contains(scalar.value) || (0x202A...0x202E).contains(scalar.value),
         _ where (0x2066...0x2069).contains(scalar.value):
@@ -27,10 +27,11 @@ enum HTMLText {
     return result
   }
 
-  /// A name that somebody gave, whatever its direction.
+  /// Returns an untrusted name, isolated because it may run in either direction.
   static func name(_ text: String) -> String { "<bdi>\(escaped(text))</bdi>" }
 
-  /// `1 234.5`: groups of three with a narrow space, and no more digits than asked for; of less than 1, three that count.
+  /// Returns a number such as `1 234.5`, grouped by narrow spaces, with at most `digits` decimals; a number below 1
+  /// has three significant digits.
   static func number(_ value: Double, digits: Int = 1) -> String {
     guard value.isFinite, value.magnitude < 1e12 else { return "–" }
     let small =
@@ -53,7 +54,7 @@ enum HTMLText {
   }
 }
 
-/// How a report looks, on paper first.
+/// The style sheet of a report, made for paper.
 enum ReportStyle {
   static let css = """
     @page { size: A4; margin: 12mm 15mm; }

@@ -1,34 +1,34 @@
 import Foundation
 
-/// A chart of days as SVG, in black and one shade, for paper.
+/// A chart over days as SVG, in black and one hue, for paper.
 ///
-/// How it looks is in attributes: WeasyPrint applies a page's style sheet to no part of a picture.
+/// The style is in attributes, because WeasyPrint does not apply a page's style sheet inside an SVG.
 struct ReportChart {
-  /// One thing to draw.
+  /// An element of the chart.
   enum Mark {
     case dot(day: Double, Double)
-    /// From a low to a high number.
+    /// A line from a low to a high value.
     case span(day: Double, Double, Double)
-    /// From the lower edge.
+    /// A bar from the lower edge.
     case bar(day: Double, Double)
-    /// A line through the days.
+    /// A line through several days.
     case path([(day: Double, value: Double)])
   }
 
-  /// What a reader that cannot see it hears.
+  /// The accessible title.
   var title: String
   var days: ClosedRange<Int>
   var marks: [Mark]
   var startsAtZero = false
-  /// Writes the numbers of the vertical axis.
+  /// A function that formats the values of the vertical axis.
   var number: (Double) -> String = { HTMLText.number($0) }
-  /// Writes a day below the horizontal axis.
+  /// A function that formats a day below the horizontal axis.
   var date: (Int) -> String
 
   private static let (width, height) = (680.0, 96.0)
   private static let (left, right, top, bottom) = (52.0, 6.0, 6.0, 16.0)
 
-  /// `nil` where there is nothing to draw.
+  /// Returns the chart as SVG, or `nil` if there is nothing to draw.
   func svg() -> String? {
     let values = marks.flatMap { mark -> [Double] in
       switch mark {
@@ -79,7 +79,7 @@ struct ReportChart {
     return svg + "\n</svg>"
   }
 
-  /// Four to six dates.
+  /// Returns up to five dates below the axis.
   private func axis(_ x: (Double) -> Double) -> String {
     let count = min(5, days.count)
     return (0..<count).map { index -> String in
@@ -91,7 +91,7 @@ struct ReportChart {
     }.joined() + "\n"
   }
 
-  /// Round numbers from below the lowest to above the highest, three to six.
+  /// Returns three to six round numbers from below the lowest value to above the highest.
   static func steps(_ low: Double, _ high: Double) -> [Double] {
     let span = max(high - low, max(high.magnitude, 1) * 0.02)
     let power = pow(10, floor(log10(span / 3)))
@@ -101,7 +101,7 @@ struct ReportChart {
     return stride(from: first, through: last, by: 1).map { $0 * step }
   }
 
-  /// With one decimal.
+  /// Returns a coordinate with at most one decimal.
   static func text(_ value: Double) -> String {
     let tenths = Int((min(max(value, -1e6), 1e6) * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths < 0 ? "-" : "")\(abs(tenths) / 10).\(abs(tenths) % 10)"

@@ -1,42 +1,42 @@
 import HealthAnalysis
 import HealthModel
 
-/// What a report for a doctor says.
+/// The content of a report for a doctor.
 struct ReportContent {
-  /// Days since 1970-01-01, whole ones.
+  /// The days, counted since 1970-01-01.
   var days: ClosedRange<Int>
   var zone: ZoneRules
   var person: Person
   var made: Timestamp
   var measures: [Measure]
   var pressures: [BloodPressure]
-  /// Those that ended on the days.
+  /// The nights that ended on these days.
   var nights: [Night]
-  /// Those that count.
+  /// The workouts without duplicates.
   var workouts: [WorkoutSummary]
-  /// Newest first.
+  /// The newest electrocardiograms, newest first.
   var electrocardiograms: [(instant: Timestamp, source: String, value: Electrocardiogram)]
-  /// When the record has samples, where there is nothing to say of the days.
+  /// The time range of all samples, set only if the report is empty.
   var recorded: ClosedRange<Timestamp>?
 
-  /// The numbers of one type.
+  /// The statistics of one type.
   struct Measure {
     var type: SampleType
-    /// In English, as the Health app shows it.
+    /// The English name in the Health app.
     var name: String
-    /// Of all numbers.
+    /// The unit of every value.
     var unit: String
     var isSum: Bool
-    /// Whether reports have no part of their own for it.
+    /// Whether the measure belongs in the table of other measurements.
     var isOther = false
-    /// What each day has, by days since 1970-01-01.
+    /// The values of each day, by days since 1970-01-01.
     var days: [Int: Value]
-    /// How many samples there are.
+    /// The number of samples.
     var count: Int
-    /// Names, those with the most samples first.
+    /// The names of the sources, most samples first.
     var sources: [String]
 
-    /// What one day has.
+    /// The values of one day.
     struct Value {
       var low: Double
       var middle: Double
@@ -45,14 +45,14 @@ struct ReportContent {
     }
   }
 
-  /// Those that no other part of a report is about.
+  /// The measures in the table of other measurements.
   var others: [Measure] { measures.filter(\.isOther) }
 
   func measure(_ name: String) -> Measure? {
     measures.first { $0.type.rawValue == "HKQuantityTypeIdentifier" + name }
   }
 
-  /// Whether there is nothing to say.
+  /// Whether the report has no data.
   var isEmpty: Bool {
     measures.isEmpty && pressures.isEmpty && nights.isEmpty && workouts.isEmpty && electrocardiograms.isEmpty
   }

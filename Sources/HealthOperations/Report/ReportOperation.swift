@@ -4,7 +4,7 @@ import HealthModel
 import HealthStore
 import OperatingSystem
 
-/// Writes a report for a doctor: what a record says of some days on two pages, as one file that needs nothing else.
+/// An operation that writes a report for a doctor: a summary of some days on two pages, as one self-contained file.
 ///
 /// ```swift
 /// func report(_ store: HealthStore, to path: String) async throws {
@@ -14,12 +14,12 @@ import OperatingSystem
 /// }
 /// ```
 ///
-/// The audit log has it before the first sample is read, as it has an export (``ExportOperation``).
+/// The audit log records the report before the first sample is read, as for an export (``ExportOperation``).
 public struct ReportOperation: Sendable {
-  /// More are no report.
+  /// The maximum number of days.
   public static let mostDays = 3_700
 
-  /// Days since 1970-01-01, whole ones; no more than ``mostDays``.
+  /// The days, counted since 1970-01-01; at most ``mostDays``.
   public let days: ClosedRange<Int>
   public let zone: ZoneRules
   public let destination: ExportDestination
@@ -27,24 +27,26 @@ public struct ReportOperation: Sendable {
   private let sources: Set<String>?
   private let unit: @Sendable (SampleType, String) -> String
 
-  /// What kind of file a report is.
+  /// A file format for reports.
   public enum Format: String, CaseIterable, Sendable {
-    /// A page to be read in a browser and printed.
+    /// A page for a browser and for printing.
     case html
-    /// The same, printed by WeasyPrint or Chromium, whichever is installed.
+    /// A PDF of the same page, made with WeasyPrint, Chromium or Chrome, whichever is installed.
     case pdf
   }
 
-  /// What a report has.
+  /// The outcome of a report.
   public struct Summary: Hashable, Sendable {
-    /// Whether the audit log has it: that of a store that cannot be written has not.
+    /// Whether the audit log records the report. It does not if the store is read-only.
     public var isAudited: Bool
   }
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - format: of the file.
-  ///   - sources: the names of sources; `nil` for all.
-  ///   - unit: in which unit numbers of a type are to be written that come in another.
+  ///   - format: the file format.
+  ///   - sources: the names of the sources to include; `nil` for all.
+  ///   - unit: returns the unit for a type, given the unit of its statistics.
   public init(
     days: ClosedRange<Int>, in zone: ZoneRules, to destination: ExportDestination, as format: Format = .html,
     from sources: Set<String>? = nil,
@@ -54,8 +56,8 @@ public struct ReportOperation: Sendable {
     (self.sources, self.unit) = (sources, unit)
   }
 
-  /// Throws ``ExportError`` for the file, ``ReportPrinterError``, ``StoreError``, ``StatisticsError``, or what the stream
-  /// does.
+  /// Writes the report. Throws ``ExportError`` for the file, ``ReportIsEmpty``, ``ReportPrinterError``,
+  /// ``StoreError``, ``StatisticsError``, or the stream's errors.
   public func run(from store: HealthStore) async throws -> Summary {
     let printer = format == .pdf ? ReportPrinter.installed : nil
     guard format != .pdf || printer != nil else { throw ReportPrinterError.noProgram }
@@ -69,7 +71,7 @@ public struct ReportOperation: Sendable {
       if !store.isReadOnly { try await store.audit.record(AuditEvent(.exportStarted, detail)) }
       let reader = ReportReader(store: store, zone: zone, days: days, sources: sources, unit: unit)
       let content = try await reader.content(made: .now)
-      // An empty page would keep the place of the right one.
+      // An empty report must not replace a good file.
       if content.isEmpty, case .file = destination { throw ReportIsEmpty(recorded: content.recorded) }
       let page = Array(ReportPage(content: content).html().utf8)
       let bytes = try await printer?.print(page, workingIn: room(of: store)) ?? page
@@ -85,7 +87,7 @@ public struct ReportOperation: Sendable {
     }
   }
 
-  /// A folder for the time that printing takes.
+  /// Returns a folder for the printer's temporary files.
   private func room(of store: HealthStore) -> String {
     if !store.isReadOnly { return store.directory }
     return if case .file(let path, _) = destination {
@@ -109,8 +111,8 @@ public struct ReportOperation: Sendable {
   }
 }
 
-/// There is nothing that a report shows in its time; no file was written.
+/// An error for a report without data in its days. No file was written.
 public struct ReportIsEmpty: Error {
-  /// The time of the record; `nil` of one without samples.
+  /// The time range of all samples; `nil` if the record is empty.
   public let recorded: ClosedRange<Timestamp>?
 }

@@ -2,14 +2,14 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// A report as HTML that needs nothing else: no script, no file, no network; two pages of A4 when printed.
+/// A report as a self-contained HTML page, without scripts, other files or network access: two A4 pages in print.
 struct ReportPage {
   let content: ReportContent
 
-  /// More readings are in the means only.
+  /// The maximum number of blood pressure readings listed; the means include all.
   private static let listedPressures = 16
   private static let listedWorkouts = 6
-  /// Where a line through the days is smoothed.
+  /// The number of values in the running median of a line.
   private static let smoothedDays = 7
 
   func html() -> String {
@@ -79,7 +79,7 @@ struct ReportPage {
 
   // MARK: Sections
 
-  /// Every number with how many there are, and who measured.
+  /// The tables of measurements with their numbers of samples and their sources.
   private var overview: String {
     let names = [
       "RestingHeartRate", "HeartRate", "HeartRateVariabilitySDNN", "OxygenSaturation", "RespiratoryRate",
@@ -137,7 +137,7 @@ struct ReportPage {
         + "<ul class=\"columns\">\(readings.joined())</ul>")
   }
 
-  /// How a measure went, day by day.
+  /// Returns the chart of a measure day by day.
   private func course(of name: String) -> String {
     guard let measure = content.measure(name), measure.days.count > 1 else { return "" }
     let days = measure.days.sorted { $0.key < $1.key }.map { (day: Double($0.key), value: $0.value.middle) }
@@ -160,7 +160,7 @@ struct ReportPage {
       title: "Hours asleep, \(nights.count) nights", days: content.days,
       marks: zip(nights, hours).map { .bar(day: Double($0.day), $1) }, startsAtZero: true, date: date)
     func clock(_ instants: [(instant: Timestamp, day: Int)]) -> String {
-      // Hours after the midnight of the night's date by the clock.
+      // Local hours since midnight of the night's date.
       let hours = instants.map { one in
         (Double(one.instant.seconds) + Double(content.zone.offset(at: one.instant.seconds)) - Double(one.day) * 86_400)
           / 3600
@@ -283,7 +283,7 @@ struct ReportPage {
 
   private func unitName(_ unit: String) -> String { unit == "count/min" ? "/min" : unit }
 
-  /// Percent as percent.
+  /// Formats a value of a measure; fractions of 1 become percentages.
   private func number(_ value: Double, _ measure: ReportContent.Measure) -> String {
     HTMLText.number(measure.unit == "%" ? value * 100 : value)
   }
@@ -292,7 +292,7 @@ struct ReportPage {
     "\(HTMLText.number(values.min() ?? 0, digits: 0)) – \(HTMLText.number(values.max() ?? 0, digits: 0))"
   }
 
-  /// `7:05`
+  /// Formats a duration such as `7:05`.
   private func duration(_ hours: Double) -> String {
     let minutes = Int((min(max(hours, 0), 1e9) * 60).rounded())
     return "\(HTMLText.number(Double(minutes / 60), digits: 0)):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
@@ -302,14 +302,14 @@ struct ReportPage {
     String(Timestamp(seconds: Int64(day) * 86_400).iso8601.prefix { $0 != "T" })
   }
 
-  /// `2024-06-15 08:30`
+  /// Formats an instant such as `2024-06-15 08:30`.
   private func minute(_ instant: Timestamp) -> String {
     let text = content.zone.text(instant)
     let day = content.zone.date(instant)
     return "\(day) \(text.dropFirst(day.count + 1).prefix(5))"
   }
 
-  /// Lines that end where more days than are smoothed have no value.
+  /// Splits values into lines, with a gap where more days than ``smoothedDays`` have no value.
   private static func unbroken(
     _ days: [(day: Double, value: Double)]
   ) -> [[(day: Double, value: Double)]] {
@@ -324,7 +324,7 @@ struct ReportPage {
     return lines
   }
 
-  /// The median of the days around each.
+  /// Returns the running median of the values.
   private static func smoothed(_ days: [(day: Double, value: Double)]) -> [(day: Double, value: Double)] {
     days.indices.map { index in
       let around = days[max(0, index - smoothedDays / 2)...min(days.count - 1, index + smoothedDays / 2)]

@@ -1,34 +1,36 @@
 import Foundation
 import OperatingSystem
 
-/// Why a page could not be made a PDF file.
+/// The reasons why a page could not be converted to PDF.
 public enum ReportPrinterError: Error, Hashable, Sendable {
-  /// None of the programs that can do it is installed.
+  /// No suitable program is installed.
   case noProgram
+  /// The program failed.
+  ///
   /// - Parameters:
-  ///   - program: its name, such as `weasyprint`.
-  ///   - said: the end of what it wrote to standard error; empty where that is nothing.
+  ///   - program: the program's name, such as `weasyprint`.
+  ///   - said: the end of its standard error; may be empty.
   case failed(program: String, said: String)
-  /// The page could not be written for the program, or its answer read.
+  /// The page could not be written to a temporary file.
   case noFile(reason: String)
 }
 
-/// Prints a page of HTML to a PDF file, by a program of the system.
+/// A converter from HTML to PDF that uses an installed program.
 struct ReportPrinter: Sendable {
   private enum Program: String, CaseIterable {
     case weasyprint, chromium
     case chrome = "google-chrome"
   }
 
-  /// Time enough for ten years on a slow machine, in seconds.
+  /// The time limit in seconds, enough for a report of ten years on a slow machine.
   private static let patience = 180.0
   private static let longestError = 300
 
   private let program: Program
   private let path: String
 
-  /// The one that this machine has; `nil` where it has none. Chromium refuses to run as root with its sandbox, and is not
-  /// asked to do without.
+  /// The installed printer; `nil` if there is none. Chromium and Chrome are left out for root, because they refuse to
+  /// run as root with their sandbox.
   static var installed: ReportPrinter? {
     for program in Program.allCases where program == .weasyprint || geteuid() != 0 {
       if let path = CommandRunner.path(of: program.rawValue) { return ReportPrinter(program: program, path: path) }
@@ -36,9 +38,11 @@ struct ReportPrinter: Sendable {
     return nil
   }
 
+  /// Converts a page to PDF.
+  ///
   /// - Parameters:
-  ///   - page: HTML as UTF-8.
-  ///   - folder: where a private folder is made for the time that it takes.
+  ///   - page: HTML in UTF-8.
+  ///   - folder: contains a private temporary folder during the conversion.
   /// - Returns: the bytes of the PDF file.
   func print(_ page: [UInt8], workingIn folder: String) async throws(ReportPrinterError) -> [UInt8] {
     let room = "\(folder)/.report-\(UUID().uuidString)"

@@ -2,26 +2,26 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// Reads what a report says out of a store.
+/// A reader of a report's content from a store.
 struct ReportReader {
   let store: HealthStore
   let zone: ZoneRules
-  /// Days since 1970-01-01.
+  /// The days, counted since 1970-01-01.
   let days: ClosedRange<Int>
   let sources: Set<String>?
-  /// The unit for a type that comes in another.
+  /// A function that returns the unit for a type, given the unit of its statistics.
   let unit: @Sendable (SampleType, String) -> String
 
   private static let electrocardiogram = SampleType("HKDataTypeIdentifierElectrocardiogram")
   private static let listedElectrocardiograms = 4
 
-  /// What is measured of a body, and what somebody did.
+  /// The types with their own place in a report: measurements of the body, and activity.
   private static let types = [
     "RestingHeartRate", "HeartRate", "HeartRateVariabilitySDNN", "OxygenSaturation", "RespiratoryRate",
     "BodyTemperature", "BloodGlucose", "BodyMass", "BodyMassIndex", "BodyFatPercentage", "VO2Max", "StepCount",
     "DistanceWalkingRunning", "AppleExerciseTime", "ActiveEnergyBurned",
   ].map { SampleType("HKQuantityTypeIdentifier" + $0) }
-  /// Others are in a table of their own, these apart: a blood pressure has both.
+  /// The maximum number of other types, which have a table of their own.
   private static let mostOthers = 20
   private static let pressures = ["Systolic", "Diastolic"].map {
     SampleType("HKQuantityTypeIdentifierBloodPressure" + $0)
@@ -55,7 +55,7 @@ struct ReportReader {
     return content
   }
 
-  /// Other types with numbers that the record has, in the order of the catalogue.
+  /// Returns the other types with numeric values in the record, in the order of the catalogue.
   private func others() async throws -> [SampleType] {
     let known = Set(try await store.samples.typeCounts().map(\.type))
     let held = known.union(AppReadings.answered(by: known)).subtracting(Self.types + Self.pressures)
@@ -70,7 +70,7 @@ struct ReportReader {
     return others
   }
 
-  /// From the first to the last of all samples; `nil` where there is none.
+  /// Returns the time range of all samples, or `nil` if there are none.
   private func recorded() async throws -> ClosedRange<Timestamp>? {
     var recorded: ClosedRange<Timestamp>?
     for count in try await store.samples.typeCounts() {
@@ -94,7 +94,7 @@ struct ReportReader {
       let day = zone.dayNumber(at: value.bucket.start.seconds)
       switch value.number {
       case .sum(let sum):
-        // A day that is not whole says less than it will; alone, it is all there is.
+        // The sum of a partial day is too low, but a single day is better than no data.
         guard !value.isPartial || statistics.values.count == 1 else { continue }
         days[day] = .init(low: sum.sum, middle: sum.sum, high: sum.sum, last: sum.sum)
       case .discrete(let numbers):
@@ -112,7 +112,7 @@ struct ReportReader {
       sources: samples.sources)
   }
 
-  /// Of how many samples the means are; `nil` of sums.
+  /// Returns the number of samples in the means, or `nil` for sums.
   private func numbers(in statistics: Statistics) -> Int? {
     statistics.values.reduce(0) { count, bucket in
       guard case .discrete(let numbers) = bucket.number else { return nil }

@@ -3,26 +3,27 @@ import HealthStore
 import OperatingSystem
 import ServiceLifecycle
 
-/// What happens to an automation.
+/// The events of an automation.
 public enum AutomationEvent: Sendable {
-  /// There is a reason to do it now.
+  /// The automation begins to run.
   case began(AutomationOccasion)
-  /// It was done.
+  /// The automation was run successfully.
   ///
   /// - Parameter result: a phrase for a person.
   case ended(result: String)
-  /// It could not be done, or waited for.
+  /// The automation failed, or the service cannot wait for its trigger.
   case failed(any Error, pause: Duration?)
-  /// The settings cannot be read: those from before stay in force.
+  /// The settings cannot be read. The previous settings stay in force.
   case unreadableSettings(any Error)
 }
 
-/// Does what the automations of the settings file say, for as long as it runs. One that is paused, resumed, or changed in the
-/// file when ``Reloads`` says so, is so within seconds. None is done twice at once, whichever process does it.
+/// A service that runs the automations of the settings file. An automation that is paused, resumed, or changed in the
+/// file when ``Reloads`` requests it, takes effect within seconds. No automation runs twice at once, even in several
+/// processes.
 ///
-/// A service to be run in a group. Its graceful shutdown interrupts what is being done, which is then done again.
+/// During a graceful shutdown, running automations are interrupted and run again at the next start.
 public struct AutomationService: Service {
-  /// Is told of each automation one thing after the other, and of several at once.
+  /// A function that is called with events: one after the other for each automation, concurrently for several.
   public typealias Listener = @Sendable (_ automation: String, AutomationEvent) -> Void
 
   private let context: AutomationContext
@@ -31,6 +32,8 @@ public struct AutomationService: Service {
   private let words: @Sendable (any Error) -> String
   private let tell: Listener
 
+  /// Creates the service.
+  ///
   /// - Parameter words: makes a sentence of an error, for the state of an automation and the audit log.
   public init(
     _ context: AutomationContext, reloads: Reloads, words: @escaping @Sendable (any Error) -> String,
@@ -48,7 +51,7 @@ public struct AutomationService: Service {
 
   private struct Dependencies: Equatable {
     var reloads: Int
-    /// Activities.
+    /// The activity names of paused automations.
     var paused: Set<String>
   }
 
@@ -81,12 +84,12 @@ public struct AutomationService: Service {
     }
   }
 
-  /// Until the task is cancelled.
+  /// Runs the automation whenever there is a reason, until the task is cancelled.
   private func follow(_ automation: Automation) async {
     var watcher = automation.watcher(context, time, waits: true)
     var backOff = BackOff(first: .seconds(10), longest: .seconds(1800))
     var isHindered = false
-    /// Before it was hindered.
+    /// The state from before the automation was hindered.
     var before: ActivityState?
     while !Task.isCancelled {
       do {
@@ -123,7 +126,7 @@ public struct AutomationService: Service {
         }
       } catch {
         if Task.isCancelled { return }
-        // Nothing can be waited for: the folder is gone, the store is locked, nobody announces anything.
+        // The trigger cannot be waited for: the folder is missing, the store is locked, or discovery does not work.
         if !isHindered { before = try? await context.store.activities.state(of: automation.activity) }
         isHindered = true
         let (pause, reason) = (backOff.next(), words(error))
@@ -136,19 +139,19 @@ public struct AutomationService: Service {
   }
 }
 
-/// Does, once, what automations have a reason for now: times that have come, changes, crossed lines, files. Machines that
-/// appear only a running ``AutomationService`` sees.
+/// An operation that runs, once, the automations that have a reason now: due times, changes, crossed thresholds,
+/// files. Machines that appear are noticed only by a running ``AutomationService``.
 public struct DueAutomations: Sendable {
   private let context: AutomationContext
   private let time = AutomationClock()
 
-  /// Reads the settings when it is run.
+  /// Creates an operation that reads the settings when it runs.
   public init(_ context: AutomationContext) { self.context = context }
 
-  /// One after the other; one that fails does not keep the others from it. Throws `CancellationError`, and what the settings
-  /// or the store say.
+  /// Runs the due automations one after the other; a failure does not stop the others. Throws `CancellationError`,
+  /// and the errors of the settings or the store.
   ///
-  /// - Parameter report: of each that there was a reason for.
+  /// - Parameter report: called with the outcome of each automation that was due.
   public func run(
     words: @Sendable (any Error) -> String,
     report: (Automation, Result<String, any Error>) throws -> Void

@@ -5,24 +5,23 @@ import OperatingSystem
 import ServiceLifecycle
 import Synchronization
 
-/// What happens to a delivery that goes on.
+/// The events of a continuous delivery.
 public enum DeliveryEvent: Sendable {
-  /// It has begun.
+  /// The delivery has begun.
   case began
-  /// An attempt failed, or the destination refused something; see `CourierEvent`.
+  /// An attempt failed, or the destination refused changes; see `CourierEvent`.
   case courier(CourierEvent)
-  /// It has ended, and begins again after the pause.
+  /// The delivery has failed, and begins again after the pause.
   case ended(any Error, pause: Duration)
-  /// The settings cannot be read: those from before stay in force.
+  /// The settings cannot be read. The previous settings stay in force.
   case unreadableSettings(any Error)
 }
 
-/// Delivers to every destination of the settings file for as long as it runs: as soon as something happens in the store, but
-/// for those that an automation delivers to in its time. A
-/// destination that is paused, resumed, removed or to be delivered again, or changed in the file when ``Reloads`` says so, is
-/// so within seconds.
+/// A service that delivers to every destination of the settings file as soon as something changes in the store,
+/// except for destinations that an automation delivers to at its own times. A destination that is paused, resumed,
+/// removed, resent, or changed in the file when ``Reloads`` requests it, takes effect within seconds.
 ///
-/// A service to be run in a group. Its graceful shutdown ends deliveries where they are; nothing is lost.
+/// During a graceful shutdown, deliveries stop where they are; nothing is lost.
 ///
 /// ```swift
 /// import ServiceLifecycle
@@ -32,7 +31,7 @@ public enum DeliveryEvent: Sendable {
 /// }
 /// ```
 public struct DeliveryService: Service {
-  /// Is told of each destination one thing after the other, and of several at once.
+  /// A function that is called with events: one after the other for each destination, concurrently for several.
   public typealias Listener = @Sendable (_ destination: String, DeliveryEvent) -> Void
 
   private let home: Home
@@ -54,11 +53,11 @@ public struct DeliveryService: Service {
 
   private struct Dependencies: Equatable {
     var reloads: Int
-    /// Consumers.
+    /// The consumer names of paused destinations.
     var paused: Set<String>
-    /// Of ``PositionWatch``.
+    /// The revision of a ``PositionWatch``.
     var revision: Int
-    /// Numbers are made anew when they are others.
+    /// The analysis settings. Statistics are computed again when they change.
     var settings: AnalysisSettings
   }
 
@@ -78,11 +77,11 @@ public struct DeliveryService: Service {
           let (known, mistakes) = try await onThread { [home, last = sections.value] _ in
             let file = try home.readableSettings()
             let (automations, wrong) = Automation.readable(in: file)
-            // Also of an automation that is left out: when it delivers is not known then.
+            // Also for an automation with a mistake: its times are unknown, so its destinations are left to it.
             let working = Set(automations.map(\.name))
             let timed = automations.timedDestinations.union(
               file.destinationNames.filter { !working.isSuperset(of: file.automations(deliveringTo: $0)) })
-            // One that is being edited goes on as it was.
+            // A destination whose section has a mistake, as while it is edited, keeps its last valid settings.
             let kept = last.filter { file.mistake(inDestination: $0.name) != nil }
             let read = file.destinations.filter { $0.common.isEnabled && !timed.contains($0.name) }
             return (read + kept, file.mistakes + wrong)
@@ -105,12 +104,12 @@ public struct DeliveryService: Service {
   /// The longest pause after a delivery that failed.
   private static let longestPause = Duration.seconds(900)
 
-  /// Until the task is cancelled, or it is paused or removed.
+  /// Delivers until the task is cancelled, or the destination is paused or removed.
   ///
-  /// - Parameter isPaused: whether that is known, so that it is noticed when it is resumed.
+  /// - Parameter isPaused: whether ``Supervision`` knows of the pause, and so notices its end.
   private func deliver(_ section: DestinationSection, isPaused: Bool) async {
     var backOff = BackOff(first: .seconds(5), longest: Self.longestPause)
-    // Looked for more often, and told once: nothing outside has to be spared.
+    // A full disk is reported once, and checked often because that costs no other machine anything.
     var (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
     while !Task.isCancelled {
       let elapsed = clock.stopwatch()
@@ -125,18 +124,18 @@ public struct DeliveryService: Service {
         case .removed: return
         case .paused where isPaused: return
         case .paused:
-          // Perhaps it is resumed before anybody has noticed that it was paused.
+          // It may be resumed before the supervision has noticed the pause.
           try? await clock.sleep(for: .seconds(1))
           continue
         case .busy, .settings, .keeps, nil: break
         }
         if case .consumerChanged? = error as? StoreError {
-          // It is to be delivered again, or was removed: the next attempt finds out.
+          // The destination is being resent or was removed; the next attempt finds out which.
           try? await clock.sleep(for: .seconds(1))
           continue
         }
         if let error = error as? StoreError, error.isOutOfRoom {
-          // It has gone on meanwhile.
+          // The delivery worked for a while in between.
           if elapsed() > .seconds(60) {
             (forRoom, lacksRoom) = (BackOff(first: .seconds(10), longest: .seconds(60)), false)
           }
@@ -157,8 +156,8 @@ public struct DeliveryService: Service {
   }
 }
 
-/// Notices what other processes do to the positions of destinations: one is removed, goes back, or is asked to be delivered
-/// again. That a position goes on is nothing new.
+/// A detector of changes that other processes make to the positions of destinations: a position is removed, moves
+/// back, or a redelivery is requested. A position that moves forward is not a change.
 final class PositionWatch: Sendable {
   private struct State {
     var positions: [String: Anchor] = [:]
@@ -167,16 +166,16 @@ final class PositionWatch: Sendable {
 
   private let state = Mutex(State())
 
-  /// Another number each time that something has been done since the last call.
+  /// Returns a number that increases whenever something has changed since the last call.
   ///
-  /// - Parameter found: of all consumers, by name.
+  /// - Parameter found: the positions of all consumers, by name.
   func revision(of found: [String: Anchor]) -> Int {
     state.withLock { state in
-      // A request that is gone has been dealt with.
+      // A request that is gone has been handled.
       let isLess = state.positions.contains { name, anchor in
         found[name].map { $0 < anchor } ?? !Resynchronization.isRequest(name)
       }
-      // It stays until a delivery that begins has dealt with it, also where the position itself was never seen before.
+      // A request stays until a delivery has handled it. It counts even if the own position was never seen.
       let isAsked = found.keys.contains { Resynchronization.isRequest($0) && state.positions[$0] == nil }
       if isLess || isAsked { state.revision += 1 }
       state.positions = found

@@ -5,10 +5,10 @@ import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
-/// Follows every machine that this one is paired with, also those that it pairs with meanwhile, for as long as it runs, but for
-/// those that an automation pulls from in its time.
+/// A service that follows every server that this machine is paired with, including servers that are paired with
+/// later, but not those that an automation pulls from at its own times.
 ///
-/// A service to be run in a group. Its graceful shutdown ends pulls where they are; what has come stays.
+/// During a graceful shutdown, pulls stop where they are; what was pulled stays.
 public struct FollowingService: Service {
   private let home: Home
   private let registry: PeerRegistry
@@ -16,9 +16,11 @@ public struct FollowingService: Service {
   private let reloads: Reloads
   private let clock: any Clock<Duration>
 
+  /// Creates the service.
+  ///
   /// - Parameters:
-  ///   - registry: of `home`.
-  ///   - operation: how they are followed.
+  ///   - registry: the registry of `home`.
+  ///   - operation: follows the servers.
   public init(
     _ home: Home, _ registry: PeerRegistry, _ operation: FollowOperation, reloads: Reloads,
     clock: any Clock<Duration> = ContinuousClock()
@@ -32,7 +34,7 @@ public struct FollowingService: Service {
 
   private struct Dependencies: Equatable {
     var reloads: Int
-    /// Which pairings there are: another pairing with the same machine is another.
+    /// The creation date of each pairing. It changes when a machine is paired again.
     var pairings: [PeerID: Date]
   }
 
@@ -47,7 +49,7 @@ public struct FollowingService: Service {
     await cancelWhenGracefulShutdown {
       await supervision.run { _ in
         guard var servers = try? await registry.servers() else { return }
-        // Settings that cannot be read keep nobody from being followed.
+        // If the settings cannot be read, all servers are followed.
         let automations = try? await onThread { [home] _ in
           try Automation.readable(in: home)
         }

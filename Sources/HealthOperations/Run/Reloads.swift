@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counts the requests to reload the settings, as by SIGHUP, and notifies those who listen.
+/// A counter of requests to reload the settings, such as SIGHUP, that notifies its listeners.
 public final class Reloads: Sendable {
   private struct State {
     var count = 0
@@ -22,7 +22,7 @@ public final class Reloads: Sendable {
 
   var current: Int { state.withLock(\.count) }
 
-  /// Yields at each request from now on; buffers one element at most.
+  /// Returns a stream that yields at each request from now on and buffers at most one element.
   func hints() -> AsyncStream<Void> {
     let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
@@ -35,7 +35,7 @@ public final class Reloads: Sendable {
   }
 }
 
-/// What was read last, for when it cannot be read any more.
+/// A box for the value that was last read successfully.
 final class LastReadable<Value: Sendable>: Sendable {
   private let state: Mutex<Value>
 

@@ -1,26 +1,26 @@
 import OperatingSystem
 import SQLiteFiles
 
-/// Runs some work for as long as what it depends on stays the same, and begins anew when that has changed.
+/// Runs work for as long as the state that it depends on stays the same, and restarts it when that state has changed.
 ///
-/// It looks for a change when a process writes to the database that would say so, when ``Reloads`` ask for it, and now and
-/// then without any hint, for file systems that report nothing.
+/// The state is checked when a process writes to the database, when ``Reloads`` request it, and periodically, for
+/// file systems without change notifications.
 struct Supervision<State: Equatable & Sendable>: Sendable {
   /// The path of the database in which other processes change the state.
   let database: String
   let reloads: Reloads
   var clock: any Clock<Duration> = ContinuousClock()
-  /// What the work depends on; `nil` where that cannot be told now, which is no change.
+  /// A function that returns the state; `nil` if it cannot be read now, which counts as no change.
   let state: @Sendable () async -> State?
 
-  /// From the first write of a transaction to its end, as a rule.
+  /// The usual time from the first write of a transaction to its end.
   private static var transaction: Duration { .milliseconds(100) }
-  /// Between two looks when there are hints all the time, after work was begun anew, and where the kernel cannot watch.
+  /// The pause between two checks during constant hints, after a restart, and if file watching is unavailable.
   private static var spacing: Duration { .seconds(2) }
-  /// Between two looks without a hint.
+  /// The longest pause between two checks.
   private static var longest: Duration { .seconds(10) }
 
-  /// Until the task is cancelled. Work that ends by itself begins again with the next change.
+  /// Runs work until the task is cancelled. Work that ends by itself is started again at the next change.
   func run(_ work: @escaping @Sendable (State?) async -> Void) async {
     var (known, hasBegun) = (await state(), false)
     while !Task.isCancelled {
@@ -39,12 +39,13 @@ struct Supervision<State: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Adds tasks: one returns the first state that differs from `before`, the others `nil` when they are cancelled.
+  /// Adds tasks to the group. One returns the first state that differs from `before`; the others `nil` when
+  /// cancelled.
   ///
-  /// - Parameter rest: before the first look. Work that changes by itself what it depends on is not begun anew all the time.
+  /// - Parameter rest: the pause before the first check. It limits restarts of work that changes its own state.
   private func addLooks(at before: State?, after rest: Duration, to group: inout TaskGroup<State?>) {
     let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    // Both before the first look, so that no change is missed.
+    // Both subscriptions begin before the first check, so that no change is missed.
     let requests = reloads.hints()
     let writes = FileActivity.hints(of: SQLiteFile(database).log, pausing: Self.spacing)
     group.addTask {
@@ -65,7 +66,7 @@ struct Supervision<State: Equatable & Sendable>: Sendable {
     group.addTask {
       guard (try? await clock.sleep(for: rest)) != nil else { return nil }
       for await _ in hints {
-        // The log is written before its transaction counts, which a disk may hold up.
+        // The log file is written before its transaction commits, which may take long, so the state is read twice.
         for pause in [Self.transaction, Self.spacing] {
           guard (try? await clock.sleep(for: pause)) != nil else { return nil }
           if let now = await state(), now != before { return now }

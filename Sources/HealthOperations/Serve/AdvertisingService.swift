@@ -7,7 +7,7 @@ import PeerTrust
 import ServiceLifecycle
 import Synchronization
 
-/// Announces the server through Avahi while it runs, and says in the TXT record whether a pairing window is open.
+/// A service that announces the server through Avahi, with the state of the pairing window in the TXT record.
 struct AdvertisingService: Service {
   private let ports: AsyncStream<Int>
   private let name: String
@@ -16,7 +16,9 @@ struct AdvertisingService: Service {
   private let address: ServedAddress
   private let tell: ServeOperation.Listener
 
-  /// - Parameter address: is told the name that the network leaves it.
+  /// Creates the service.
+  ///
+  /// - Parameter address: receives the registered name, which may differ after a conflict.
   init(
     ports: AsyncStream<Int>, name: String, id: PeerID, events: PairingEvents, address: ServedAddress,
     tell: @escaping ServeOperation.Listener
@@ -42,7 +44,7 @@ struct AdvertisingService: Service {
           } catch {
             await tell(.notAdvertised(error))
           }
-          // Its events end with it; the desk's do not.
+          // The advertiser's events end with it, but the pairing events do not.
           await group.next()
           group.cancelAll()
         }
@@ -54,7 +56,7 @@ struct AdvertisingService: Service {
     try? await gracefulShutdown()
   }
 
-  /// Nothing here names a person: others on the network read it.
+  /// Returns the TXT record. It names no person, because others on the network can read it.
   private func txt(open: Bool) -> [(key: String, value: String)] {
     [("v", "1"), ("id", id.hex), ("pair", open ? "1" : "0")]
   }
@@ -80,16 +82,18 @@ struct AdvertisingService: Service {
   }
 }
 
-/// Where others reach a server, once it listens.
+/// The address and the announced name of a server.
 final class ServedAddress: Sendable {
   private let host: String?
   private let fingerprint: Fingerprint
   private let port = Mutex(0)
   private let announced: Mutex<String?>
 
+  /// Creates an address whose port is not known yet.
+  ///
   /// - Parameters:
-  ///   - host: the address that it is bound to; `nil` for all.
-  ///   - name: what it is to be announced as; `nil` if it is not.
+  ///   - host: the address that the server is bound to; `nil` for all.
+  ///   - name: the name to announce; `nil` for none.
   init(host: String?, fingerprint: Fingerprint, name: String?) {
     self.host = host
     self.fingerprint = fingerprint
@@ -100,7 +104,7 @@ final class ServedAddress: Sendable {
 
   func isAnnounced(as name: String) { announced.withLock { $0 = name } }
 
-  /// What others find it by: another name than was asked for where that one was taken; `nil` if it is not announced.
+  /// The announced name, which differs from the requested one after a conflict; `nil` if the server is not announced.
   var name: String? { announced.withLock(\.self) }
 
   var addresses: [String] {
@@ -108,7 +112,7 @@ final class ServedAddress: Sendable {
     return LocalAddress.all()
   }
 
-  /// What another machine needs to pair.
+  /// Returns the content of the QR code that another machine needs to pair.
   func payload(_ code: PairingCode, _ expiry: Date) throws -> PairingPayload {
     try PairingPayload(
       host: addresses.first ?? "\(Hostname.short).local", port: UInt16(clamping: port.withLock { $0 }),

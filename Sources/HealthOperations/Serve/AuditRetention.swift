@@ -3,9 +3,9 @@ import HealthStore
 import Logging
 import ServiceLifecycle
 
-/// Removes audit events that have grown too old, when a server starts and once a day after that.
+/// A service that removes old audit events when the server starts and once a day.
 public struct AuditRetention: Service {
-  /// A year: how long events are kept where nothing else is asked for.
+  /// The default number of days that audit events are kept: a year.
   public static let defaultDays = 365
 
   private let store: HealthStore
@@ -15,11 +15,13 @@ public struct AuditRetention: Service {
   private let now: @Sendable () -> Timestamp?
   private let done: @Sendable (AuditPruning?) -> Void
 
+  /// Creates the service.
+  ///
   /// - Parameters:
-  ///   - days: after which an event is too old.
-  ///   - clock: by which a day passes.
-  ///   - now: by which an event is too old; `nil` for this machine's clock.
-  ///   - done: told each time what was removed; `nil` where that failed.
+  ///   - days: the age at which an event is removed.
+  ///   - clock: measures the day between two runs.
+  ///   - now: returns the time from which ages are computed; `nil` for this machine's clock.
+  ///   - done: called after each run with what was removed; `nil` if that failed.
   public init(
     store: HealthStore, days: Int, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
     now: @escaping @Sendable () -> Timestamp? = { nil }, done: @escaping @Sendable (AuditPruning?) -> Void = { _ in }

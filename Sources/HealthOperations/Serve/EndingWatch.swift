@@ -3,7 +3,7 @@ import PeerTrust
 import ServiceLifecycle
 
 extension Home {
-  /// Certificates and tokens that end soon or have ended.
+  /// Returns the certificates and tokens that expire soon or have expired.
   public func endings(now: Date = Date()) async throws -> [Ending] {
     let identity = try await IdentityStore.existing(in: url)
     let (clients, servers) = try await paired()
@@ -11,12 +11,10 @@ extension Home {
   }
 }
 
-/// Looks once a day for certificates and tokens that end soon, and tells of each once a week, and when it has ended.
-///
-/// A service to be run in a group.
+/// A daily check for expiring certificates and tokens. Each is reported once a week, and when it has expired.
 public struct EndingWatch: Service {
   private static let pause = Duration.seconds(86_400)
-  /// After which the same is told again.
+  /// The time after which the same certificate or token is reported again.
   private static let again: TimeInterval = 7 * 86_400
 
   private let home: Home
@@ -24,9 +22,11 @@ public struct EndingWatch: Service {
   private let now: @Sendable () -> Date
   private let tell: @Sendable (Ending, _ isOver: Bool) -> Void
 
+  /// Creates the service.
+  ///
   /// - Parameters:
-  ///   - clock: by which a day passes.
-  ///   - now: by which things end.
+  ///   - clock: measures the day between two checks.
+  ///   - now: returns the time that expiry dates are compared with.
   public init(
     _ home: Home, clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
     tell: @escaping @Sendable (Ending, _ isOver: Bool) -> Void
@@ -44,7 +44,7 @@ public struct EndingWatch: Service {
       var told: [Ending: Told] = [:]
       while !Task.isCancelled {
         let now = now()
-        // What cannot be read, those say that need it.
+        // A read error is reported by the code that needs the data, so the earlier findings are kept.
         let endings = (try? await home.endings(now: now)) ?? told.keys.map(\.self)
         for ending in endings {
           let isOver = ending.isOver(at: now)

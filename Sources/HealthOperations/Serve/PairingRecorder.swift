@@ -4,7 +4,7 @@ import PeerServer
 import PeerTrust
 import ServiceLifecycle
 
-/// Writes what the pairing desk does into the audit log, and then tells it.
+/// A service that records the pairing desk's events in the audit log and then reports them to the listener.
 struct PairingRecorder: Service {
   private let ports: AsyncStream<Int>
   private let desk: PairingDesk
@@ -35,7 +35,7 @@ struct PairingRecorder: Service {
       await tell(
         .listening(
           port: port, addresses: addresses.isEmpty ? LocalAddress.linkLocal() : addresses,
-          // Of a damaged store the rest may still be read.
+          // If the store is damaged, the rest may still be readable.
           counts: (try? await store.samples.typeCounts()) ?? []))
       for await event in events {
         if await audit.record(event) { await tell(.pairing(event)) }
@@ -45,14 +45,14 @@ struct PairingRecorder: Service {
         }
       }
     }
-    // Others in the group are still at work: this service must not be the first to end.
+    // Other services in the group are still running, so this service must not end first.
     try? await gracefulShutdown()
   }
 
   private func tellCode() async {
     let status = await desk.status()
     guard case .open(let expiresAt, _) = status.window, let code = await desk.currentCode else { return }
-    // A damaged store that cannot say whose it is still serves what can be read.
+    // A damaged store that cannot name its person still serves what can be read.
     let person = try? await store.person()
     do {
       let payload = try address.payload(code, expiresAt)

@@ -9,35 +9,33 @@ import PeerServer
 import PeerTrust
 import ServiceLifecycle
 
-/// How a store is served.
+/// The settings for serving a store.
 public struct ServeSettings: Hashable, Sendable {
-  /// Of this program, as it says in its status.
+  /// The version of this program, which the server reports in its status.
   public var version: String
-  /// The address to bind; `nil` for all.
+  /// The address to bind; `nil` for all addresses.
   public var host: String?
-  /// 0 for any that is free.
+  /// The TCP port; 0 for any free port.
   public var port = Route.defaultPort
-  /// Seconds without a request after which a machine must pair again.
+  /// The number of seconds without a request after which a client must pair again.
   public var tokenLifetime = PairedClient.defaultTokenLifetime
-  /// Whether others can find this machine by its name.
+  /// Whether others can discover this machine by its name.
   public var isAdvertised = true
-  /// The port of loopback on which Prometheus is answered, 0 for any that is free; `nil` for none. The control socket always
-  /// answers it.
+  /// The loopback port for Prometheus metrics: 0 for any free port, `nil` for none. The control socket serves them,
+  /// too.
   public var metricsPort: Int?
-  /// Days after which audit events are forgotten; 0 for never.
+  /// The number of days after which audit events are removed; 0 for never.
   public var auditDays = AuditRetention.defaultDays
 
-  /// Serves on the usual port of all addresses, and can be found by others; each can be changed before it is used.
+  /// Creates settings with the default port on all addresses and with advertising.
   public init(version: String) {
     self.version = version
   }
 }
 
-/// Serves a store to paired machines: the listener, the pairing window with its control socket, the announcement, and
-/// the audit log's keeping.
+/// A service that serves a store to paired machines: listener, pairing, control socket, advertising and maintenance.
 ///
-/// A service to be run in a group. Its graceful shutdown lets requests in flight be answered, for five seconds at most,
-/// and closes the pairing window.
+/// During a graceful shutdown, requests in flight have five seconds to finish, and the pairing window closes.
 ///
 /// ```swift
 /// import Logging
@@ -54,7 +52,7 @@ public struct ServeSettings: Hashable, Sendable {
 /// }
 /// ```
 public struct ServeOperation: Service {
-  /// Is told what happens, one thing after the other.
+  /// A function that is called with events, one after the other.
   public typealias Listener = @Sendable (ServeEvent) async -> Void
 
   private static let drainLimit = Duration.seconds(5)
@@ -68,11 +66,11 @@ public struct ServeOperation: Service {
   private let audit: AuditTrail
   private let desk: PairingDesk
 
-  /// Throws ``PairingDeskError`` where what is known of a window before cannot be read.
+  /// Creates the service. Throws ``PairingDeskError`` if the state of an earlier window cannot be read.
   ///
   /// - Parameters:
-  ///   - local: under whose name it is served.
-  ///   - lock: says that nobody else serves this home; to be released after ``run()``.
+  ///   - local: its name is the server's name.
+  ///   - lock: proves that no other process serves this home. Release it after ``run()``.
   public init(
     _ home: Home, _ local: LocalPeer, _ settings: ServeSettings, holding lock: ServeLock, logger: Logger,
     tell: @escaping Listener
@@ -94,14 +92,14 @@ public struct ServeOperation: Service {
     }
   }
 
-  /// Opens a pairing window, in the place of one that is open.
+  /// Opens a pairing window and replaces one that is open.
   ///
-  /// - Parameter scope: what a machine that pairs may read; `nil` for what it may read already, or everything.
+  /// - Parameter scope: what a machine that pairs may read; `nil` keeps its scope, or allows everything if it is new.
   public func openWindow(scope: SampleFilter?) async throws {
     _ = try await desk.open(scope: scope)
   }
 
-  /// Throws ``PeerServerError`` where it cannot listen.
+  /// Serves until the group shuts down. Throws ``PeerServerError`` if the server cannot listen.
   public func run() async throws {
     let (recorderPorts, toRecorder) = AsyncStream.makeStream(of: Int.self)
     let (advertiserPorts, toAdvertiser) = AsyncStream.makeStream(of: Int.self)
@@ -159,41 +157,41 @@ public struct ServeOperation: Service {
   }
 }
 
-/// What happens while a store is served.
+/// The events while a store is served.
 public enum ServeEvent: Sendable {
-  /// Connections are accepted.
+  /// The server accepts connections.
   ///
   /// - Parameters:
-  ///   - addresses: where others reach this machine, whatever their interfaces are called.
-  ///   - counts: what there is to share.
+  ///   - addresses: the addresses at which others reach this machine.
+  ///   - counts: the number of samples of each type.
   case listening(port: Int, addresses: [String], counts: [TypeCount])
-  /// `/metrics` is answered on this port of loopback.
+  /// `/metrics` is served on this loopback port.
   case metrics(port: Int)
-  /// What the pairing desk did. The audit log has it already.
+  /// The pairing desk did something. The audit log has it already.
   case pairing(PairingEvent)
-  /// A window is open, and this is its code.
+  /// A window is open and has this code.
   case code(WindowCode)
-  /// A window is open, and its code cannot be shown, because the address here is none that a payload may have. Bind the
-  /// server to another one, and open a window again.
+  /// A window is open, but its code cannot be shown, because this machine's address is not allowed in a payload. Bind
+  /// the server to another address and open a window again.
   case codeUnavailable(any Error)
-  /// Others see this machine, under which name, or do not for now: it is tried until they do.
+  /// The announced name changed, or this machine cannot be announced for now; that is retried until it works.
   case advertising(AdvertisingEvent)
-  /// Others cannot find this machine; those who know its address are served.
+  /// This machine cannot be discovered. Clients that know its address are still served.
   case notAdvertised(any Error)
 }
 
-/// A pairing code, to be shown at this machine and nowhere else.
+/// A pairing code, to be shown on this machine and nowhere else.
 public struct WindowCode: Sendable {
-  /// Good for one attempt: after a wrong one, ``ServeEvent/code(_:)`` brings the next.
+  /// The code, valid for one attempt. After a wrong one, ``ServeEvent/code(_:)`` brings the next.
   public let code: PairingCode
-  /// What another machine needs to pair.
+  /// The content of the QR code that another machine needs to pair.
   public let payload: PairingPayload
-  /// When the window closes at the latest, by this machine's clock.
+  /// The latest time at which the window closes, by this machine's clock.
   public let expiresAt: Date
-  /// What the window was opened for; `nil` leaves a machine that was paired before what it could read.
+  /// The scope of the window; `nil` lets a machine that was paired before keep its scope.
   public let scope: SampleFilter?
-  /// What this machine is announced as at this moment; `nil` if others cannot find it by name.
+  /// The name that is announced at this moment; `nil` if this machine cannot be discovered by name.
   public let name: String?
-  /// Whose record it is; `nil` where a damaged store cannot say so.
+  /// The person whose record it is; `nil` if a damaged store cannot tell.
   public let person: Person?
 }

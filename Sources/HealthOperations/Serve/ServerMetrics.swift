@@ -3,19 +3,21 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// What a running server says of itself to a monitoring system: numbers, and the beginnings of ids. No names, no types, no
+/// The metrics of a running server, for monitoring: numbers and the first digits of IDs, but no names, types or
 /// values.
 public struct ServerMetrics: Sendable {
   private let home: Home
   private let local: LocalPeer
   private let version: String
 
-  /// - Parameter version: of this program.
+  /// Creates metrics for a home.
+  ///
+  /// - Parameter version: the version of this program.
   public init(_ home: Home, _ local: LocalPeer, version: String) {
     (self.home, self.local, self.version) = (home, local, version)
   }
 
-  /// In the text format of Prometheus, version 0.0.4. What cannot be read is left out.
+  /// Returns the metrics in the Prometheus text format, version 0.0.4. Values that cannot be read are left out.
   public func text() async -> String {
     var page = MetricsPage()
     page.add("hpeer_build_info", "The version of hpeer.", 1, ["version": version])
@@ -95,16 +97,18 @@ public struct ServerMetrics: Sendable {
   }
 }
 
-/// Lines of the text format of Prometheus.
+/// A page in the Prometheus text format.
 struct MetricsPage {
   private(set) var text = ""
   private var named: Set<String> = []
 
+  /// Adds a value. Values of the same name must be added one after the other.
+  ///
   /// - Parameter labels: values without quotes, backslashes and line ends.
   mutating func add(
     _ name: String, _ help: String, _ value: Double, _ labels: [String: String] = [:], kind: String = "gauge"
   ) {
-    // Once for each name, whose lines stand together.
+    // Each name has one header, and its values follow it directly.
     if named.insert(name).inserted { text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind)\n" }
     let list = labels.sorted { $0.key < $1.key }.map { "\($0.key)=\"\($0.value)\"" }.joined(separator: ",")
     let number = value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)

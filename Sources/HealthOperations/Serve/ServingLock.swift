@@ -3,23 +3,25 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// Stops and begins answering paired machines, together with the audit event that says so. Takes effect within a second, and
-/// lasts until it is taken back, whichever server runs.
+/// The lock that stops answering paired machines, together with the audit event for each change. A change takes
+/// effect within a second. The lock lasts until it is removed, even if another server process starts.
 public struct ServingLock: Sendable {
   private let registry: PeerRegistry
   private let store: HealthStore
 
-  /// - Parameter store: whose audit log has it.
+  /// Creates an interface to the lock.
+  ///
+  /// - Parameter store: its audit log records every change.
   public init(_ registry: PeerRegistry, auditedIn store: HealthStore) {
     self.registry = registry
     self.store = store
   }
 
-  /// Since when nobody is answered; `nil` where that is not so.
+  /// The time at which the lock was set; `nil` if it is not set.
   public var since: Date? { get async throws { try await registry.lockedSince() } }
 
-  /// Whom a restored machine waits for before it answers; `nil` where it waits for nobody. Where nobody is left to wait
-  /// for, it is unlocked.
+  /// Returns the machines that a restored machine waits for before it serves again, or `nil` if it does not wait. If
+  /// no machine is left to wait for, removes the lock.
   public func restoration() async throws -> Restoration? {
     guard let restoration = try await registry.restoration() else { return nil }
     guard restoration.servers.isEmpty, restoration.clients.isEmpty else { return restoration }
@@ -27,7 +29,7 @@ public struct ServingLock: Sendable {
     return nil
   }
 
-  /// Ends that waiting. One that its owner has locked stays locked.
+  /// Ends the wait after a restore. A lock that the owner has set stays.
   public func endRestoration() async throws {
     try await uncancelled {
       guard try await registry.restoration() != nil else { return }
@@ -36,21 +38,25 @@ public struct ServingLock: Sendable {
     }
   }
 
-  /// - Returns: false where it was locked before.
+  /// Sets the lock.
+  ///
+  /// - Returns: `false` if it was set before.
   public func lock() async throws -> Bool {
     try await uncancelled {
-      // First: a full disk must not keep anything open.
+      // The lock comes before the audit event, so that a full disk does not leave the record open.
       guard try await registry.lock() else { return false }
       try await store.audit.record(AuditEvent(.serverLocked))
       return true
     }
   }
 
-  /// - Returns: false where it was not locked.
+  /// Removes the lock.
+  ///
+  /// - Returns: `false` if it was not set.
   public func unlock() async throws -> Bool {
     try await uncancelled {
       guard try await registry.lockedSince() != nil else { return false }
-      // First: what cannot be written down is not opened.
+      // The audit event comes first, so that nothing is opened without a record of it.
       try await store.audit.record(AuditEvent(.serverUnlocked))
       return try await registry.unlock()
     }

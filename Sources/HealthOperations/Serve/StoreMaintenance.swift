@@ -2,9 +2,9 @@ import HealthStore
 import Logging
 import ServiceLifecycle
 
-/// Keeps a store in order while it is served, once a day, at a time when nothing is written to it.
+/// A service that maintains a store once a day, when nothing is being written to it.
 public struct StoreMaintenance: Service {
-  /// How long nothing must have been written.
+  /// The time without writes after which the store counts as idle.
   private static let idle = Duration.seconds(300)
   private static let pause = Duration.seconds(86_400)
 
@@ -13,9 +13,11 @@ public struct StoreMaintenance: Service {
   private let clock: any Clock<Duration>
   private let done: @Sendable (StoreFinding?) -> Void
 
+  /// Creates the service.
+  ///
   /// - Parameters:
-  ///   - clock: by which a day passes.
-  ///   - done: told each time, with what is wrong with the store.
+  ///   - clock: measures the pauses.
+  ///   - done: called after each run with the damage that was found, if any.
   public init(
     store: HealthStore, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
     done: @escaping @Sendable (StoreFinding?) -> Void = { _ in }
@@ -28,7 +30,7 @@ public struct StoreMaintenance: Service {
 
   public func run() async {
     await cancelWhenGracefulShutdown {
-      // Not at every start the same table.
+      // A random start, so that a server that restarts often does not check the same table each time.
       var turn = Int.random(in: 0..<1000)
       while !Task.isCancelled {
         guard (try? await untilIdle()) != nil else { continue }
@@ -39,7 +41,7 @@ public struct StoreMaintenance: Service {
     }
   }
 
-  /// Returns when nothing has been written for a while.
+  /// Returns when nothing has been written for five minutes.
   private func untilIdle() async throws {
     var before = try? await store.feed.currentAnchor()
     while true {
@@ -66,13 +68,15 @@ public struct StoreMaintenance: Service {
   }
 }
 
-/// A service that throws ``StoreError/gone(path:)`` when the store is deleted, moved away or replaced, which ends its group: the
-/// server would go on reading deleted files, and its audit log would be lost.
+/// A service that throws ``StoreError/gone(path:)`` when the store is deleted, moved or replaced. The error ends its
+/// group: otherwise the server would keep reading deleted files, and its audit log would be lost.
 public struct StorePresence: Service {
   private let store: HealthStore
   private let clock: any Clock<Duration>
 
-  /// - Parameter clock: by which a second passes between two looks.
+  /// Creates the service.
+  ///
+  /// - Parameter clock: measures the second between two checks.
   public init(_ store: HealthStore, clock: any Clock<Duration> = ContinuousClock()) {
     self.store = store
     self.clock = clock

@@ -2,10 +2,9 @@ import OperatingSystem
 import ServiceLifecycle
 import Synchronization
 
-/// Tells the service manager how a long-running command goes: that it is ready, that it still answers, that it reads its
-/// settings again, and that it ends.
+/// A service that notifies the service manager of a command's state: ready, alive, reloading, stopping.
 ///
-/// A service to be run in a group, the last of it: that one is the first to hear of a shutdown.
+/// It must be the last in its group, because the last service is the first to learn of a shutdown.
 ///
 /// ```swift
 /// import HealthStore
@@ -19,14 +18,16 @@ public final class ServiceReporting: Service {
   private let readyAtOnce: String?
   private let clock: any Clock<Duration>
   private let answer: @Sendable () async -> Void
-  /// The last one that was told.
+  /// The last status that was sent.
   private let status = Mutex("")
 
+  /// Creates the service.
+  ///
   /// - Parameters:
-  ///   - readyAtOnce: the status of a command that is ready as soon as it runs; `nil` for one that says when.
-  ///   - clock: by which the watchdog's time passes.
-  ///   - answer: goes through all that must not hang, and returns when that has answered, be it well or not: what fails is
-  ///     told elsewhere, and is no better after a new start.
+  ///   - readyAtOnce: the status of a command that is ready as soon as it runs; `nil` if it calls ``ready(_:)``.
+  ///   - clock: measures the watchdog's interval.
+  ///   - answer: accesses everything that must not hang, and returns when that has responded, even with an error.
+  ///     Errors are reported elsewhere, and a restart would not fix them.
   public init(
     _ manager: ServiceManager, readyAtOnce: String? = nil, clock: any Clock<Duration> = ContinuousClock(),
     answer: @escaping @Sendable () async -> Void
@@ -34,16 +35,16 @@ public final class ServiceReporting: Service {
     (self.manager, self.readyAtOnce, self.clock, self.answer) = (manager, readyAtOnce, clock, answer)
   }
 
-  /// To be called when the command does what it is there for.
+  /// Tells the service manager that the command is ready.
   ///
-  /// - Parameter status: one line for a person, which `systemctl status` shows to all who may see the service: nothing
-  ///   about the record.
+  /// - Parameter status: one line for people, which `systemctl status` shows to everyone who may see the service. It
+  ///   must contain nothing about the record.
   public func ready(_ status: String) async {
     self.status.withLock { $0 = status }
     await manager.tell(.ready(status: status))
   }
 
-  /// Reads settings again.
+  /// Runs `work`, which reads the settings again, and tells the service manager about that.
   public func reload(_ work: @Sendable () async -> Void) async {
     await manager.tell(.reloading(at: ServiceManager.monotonicNow()))
     await work()
@@ -53,7 +54,7 @@ public final class ServiceReporting: Service {
   public func run() async {
     if let readyAtOnce { await ready(readyAtOnce) }
     await cancelWhenGracefulShutdown {
-      // Half of the time, as sd_watchdog_enabled(3) recommends.
+      // Half of the watchdog interval, as sd_watchdog_enabled(3) recommends.
       guard let pause = self.manager.watchdog.map({ $0 / 2 }) else { return await self.untilCancelled() }
       while !Task.isCancelled {
         await self.answer()

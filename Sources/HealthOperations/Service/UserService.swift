@@ -1,7 +1,7 @@
 import Foundation
 import OperatingSystem
 
-/// `hpeer run` as a service of this user, by systemd and without root.
+/// The user service that runs `hpeer run`, managed by systemd without root.
 ///
 /// ```swift
 /// let service = UserService(Home(path: nil), namesHome: false)
@@ -9,41 +9,41 @@ import OperatingSystem
 /// print(installation.unit, installation.lingers ?? false)
 /// ```
 public struct UserService: Sendable {
-  /// What was done to install it.
+  /// The outcome of an installation.
   public struct Installation: Hashable, Sendable {
-    /// The file of the unit that runs now.
+    /// The path of the unit file.
     public var unit: String
-    /// Whether it came with a package.
+    /// Whether the unit file belongs to a package.
     public var isPackaged: Bool
-    /// Whether it was so before.
+    /// Whether the same unit was installed and running before.
     public var wasThere: Bool
-    /// Whether it runs also while this user is not logged in; `nil` where that cannot be told.
+    /// Whether the service runs while the user is not logged in; `nil` if unknown.
     public var lingers: Bool?
-    /// Who it runs as.
+    /// The user that the service runs as.
     public var user: String
   }
 
-  /// How it goes.
+  /// The installation and run state of the service, as systemd reports it.
   public struct State: Hashable, Sendable {
-    /// The file of the unit.
+    /// The path of the unit file.
     public var unit: String
-    /// systemd's word: `active`, `activating`, `failed`, `inactive`, ...
+    /// The active state in systemd's terms: `active`, `activating`, `failed`, `inactive`, …
     public var active: String
-    /// systemd's word: `enabled`, `disabled`, `static`, ...
+    /// The enablement state in systemd's terms: `enabled`, `disabled`, `static`, …
     public var enabled: String
-    /// What the service says of itself; empty where it says nothing.
+    /// The status text that the service reports; may be empty.
     public var status: String
-    /// `nil` where it does not run.
+    /// The main process ID; `nil` if the service is not running.
     public var process: Int32?
-    /// How often it was started again by itself.
+    /// The number of automatic restarts.
     public var restarts: Int
-    /// systemd's word for how it ended; `success` while it has not failed.
+    /// The result in systemd's terms; `success` unless the service has failed.
     public var result: String
-    /// When it became active, as systemd prints it; `nil` where it has not.
+    /// The time at which the service became active, as systemd prints it; `nil` if it is not active.
     public var since: String?
-    /// See ``Installation/lingers``.
+    /// Whether the service runs while the user is not logged in; `nil` if unknown.
     public var lingers: Bool?
-    /// Who it runs as.
+    /// The user that the service runs as.
     public var user: String
   }
 
@@ -55,9 +55,11 @@ public struct UserService: Sendable {
   private let packagedProgram: String
   private let systemd: UserSystemd
 
+  /// Creates a description of the service. Nothing is installed.
+  ///
   /// - Parameters:
-  ///   - namesHome: whether somebody has said where the home is, so that the service must be told.
-  ///   - environment: of the person who types.
+  ///   - namesHome: whether the home was given explicitly, so that the service needs the path.
+  ///   - environment: the environment of the person who runs the command.
   public init(
     _ home: Home, namesHome: Bool, environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
@@ -73,14 +75,14 @@ public struct UserService: Sendable {
     systemd = UserSystemd(environment: environment)
   }
 
-  /// Where a user's own units are (systemd.unit(5)).
+  /// The path of the user's own unit file (systemd.unit(5)).
   private var ownUnit: String {
     HomeDirectory.resolved(UserDirectories(environment: environment).configuration + "/systemd/user")
       + "/" + UserUnit.name
   }
 
-  /// Writes the unit, unless the package has brought one that does the same; then has it run now and at every login.
-  /// A second time, it takes over what has changed.
+  /// Writes the unit file, unless the package's unit file is sufficient, then starts the service and enables it at
+  /// login. If the service is installed already, applies changes.
   public func install() async throws(UserServiceError) -> Installation {
     try await systemd.requireManager()
     guard let program else { throw .unknownProgram }
@@ -100,23 +102,23 @@ public struct UserService: Sendable {
       wasThere = old == unit.text
       if !wasThere { try write(unit.text) }
     }
-    // Units name it, and it must be there when they start.
+    // Units name the directory, so it must exist when they start.
     do throws(SystemError) { try PrivateFile.makeDirectory(home.directory) } catch {
       throw .unwritable(path: home.directory, reason: error.reason)
     }
     try await systemd.call("daemon-reload")
     let ran = try await systemd.properties(of: UserUnit.name, ["ActiveState"])["ActiveState"] == "active"
     try await systemd.call("enable", "--now", UserUnit.name, limit: 660)
-    // What runs was started as the unit was before.
+    // The running process was started with the former unit.
     if ran, !wasThere { try await systemd.call("restart", UserUnit.name, limit: 660) }
     return Installation(
       unit: isPackaged ? packagedUnit : ownUnit, isPackaged: isPackaged, wasThere: wasThere && ran,
       lingers: await systemd.lingers(), user: systemd.userName)
   }
 
-  /// Ends it and takes the unit off, if this program has written it. Nothing else is touched.
+  /// Stops the service and removes the unit file if this program has written it. Nothing else is changed.
   ///
-  /// - Returns: where the record is of which it was the service.
+  /// - Returns: the directory of the record that the service was for.
   public func uninstall() async throws(UserServiceError) -> String {
     try await systemd.requireManager()
     let own = try before()
@@ -129,7 +131,7 @@ public struct UserService: Sendable {
     return own.flatMap(UserUnit.directory(in:)) ?? home.directory
   }
 
-  /// How it goes; throws ``UserServiceError/notInstalled`` where it is none.
+  /// Returns the state of the service. Throws ``UserServiceError/notInstalled`` if there is no unit.
   public func state() async throws(UserServiceError) -> State {
     try await systemd.requireManager()
     let names = [
@@ -147,23 +149,24 @@ public struct UserService: Sendable {
       lingers: await systemd.lingers(), user: systemd.userName)
   }
 
-  /// Becomes `journalctl` with the service's lines; returns only where that fails.
+  /// Replaces this process with `journalctl` for the service's log. Returns only if that fails.
   ///
-  /// - Parameter lines: how many of the last ones.
+  /// - Parameter lines: the number of most recent lines.
   public func showLogs(lines: Int, follows: Bool) throws(UserServiceError) -> SystemError {
     let (path, environment) = try systemd.journal()
     let arguments = ["--user", "--unit=\(UserUnit.name)", "--lines=\(lines)"] + (follows ? ["--follow"] : [])
     return ProgramReplacement.run(path, arguments, environment: environment)
   }
 
-  /// Two that run for one home would fight; what is a service already is not in its own way.
+  /// Throws if a process other than the service itself serves the home or runs for it, because both would compete.
   private func requireNobodyElse() async throws(UserServiceError) {
     guard let holder = ServeLock.holder(of: home) else { return }
     let main = try await systemd.properties(of: UserUnit.name, ["MainPID"])["MainPID"]
     guard main.flatMap({ Int32($0) }) == holder else { throw .running(process: holder) }
   }
 
-  /// The unit that this program has written before; `nil` where there is none. Throws for one that is somebody's own.
+  /// Returns the unit file that this program has written earlier, or `nil` if there is none. Throws if a user wrote
+  /// it.
   private func before() throws(UserServiceError) -> String? {
     guard PrivateFile.exists(ownUnit) else { return nil }
     guard !PrivateFile.isLink(ownUnit), case .text(let text) = FileContents(path: ownUnit),
@@ -188,24 +191,24 @@ public struct UserService: Sendable {
   }
 }
 
-/// Why hpeer cannot be made a service of this user, or taken off again.
+/// The reasons why the user service cannot be installed, inspected or removed.
 public enum UserServiceError: Error, Hashable, Sendable {
-  /// There is no systemd here, or its programs are not in `PATH`.
+  /// The machine has no systemd, or its programs are not in `PATH`.
   case noSystemd
-  /// systemd runs nothing for this user now.
+  /// The user's service manager is not running.
   case noManager(user: String, reason: String)
-  /// There is a unit of this name that this program has not written.
+  /// A unit file of this name exists that this program has not written.
   case foreignUnit(path: String)
   /// Another process serves the home or runs for it.
   case running(process: Int32)
-  /// A path that a unit cannot name.
+  /// The path contains characters that a unit file cannot have.
   case unusablePath(String)
-  /// This program's own file cannot be told.
+  /// The path of this program's executable is unknown.
   case unknownProgram
-  /// A file could not be written or removed.
+  /// A file could not be written or deleted.
   case unwritable(path: String, reason: String)
-  /// `systemctl` refused something.
+  /// `systemctl` refused a command.
   case refused(command: String, reason: String)
-  /// It is not installed.
+  /// The service is not installed.
   case notInstalled
 }

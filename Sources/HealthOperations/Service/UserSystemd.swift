@@ -1,14 +1,16 @@
 import Foundation
 import OperatingSystem
 
-/// The systemd that runs services for this user, by its own programs.
+/// The user's service manager, controlled with systemd's command line programs.
 struct UserSystemd: Sendable {
   private let environment: [String: String]
 
-  /// - Parameter environment: in whose `PATH` the programs are, as they would be for the person who types.
+  /// Creates an interface to the service manager.
+  ///
+  /// - Parameter environment: the environment for the programs; its `PATH` locates them.
   init(environment: [String: String]) {
     var variables = environment
-    // `su` and `sudo -u` leave it out, and without it no manager is found that runs all the same (pam_systemd(8)).
+    // `su` and `sudo -u` do not set the variable, and without it a running manager is not found (pam_systemd(8)).
     let runtime = "/run/user/\(geteuid())"
     if variables["XDG_RUNTIME_DIR"]?.isEmpty ?? true, FileStatus(runtime)?.owner == geteuid() {
       variables["XDG_RUNTIME_DIR"] = runtime
@@ -16,7 +18,7 @@ struct UserSystemd: Sendable {
     self.environment = variables
   }
 
-  /// Throws ``UserServiceError/noSystemd`` or ``UserServiceError/noManager(user:reason:)`` where there is none.
+  /// Throws ``UserServiceError/noSystemd`` or ``UserServiceError/noManager(user:reason:)`` if it is not running.
   func requireManager() async throws(UserServiceError) {
     let states = ["initializing", "starting", "running", "degraded", "maintenance", "stopping"]
     let outcome = try await systemctl(["is-system-running"], limit: 10)
@@ -29,7 +31,7 @@ struct UserSystemd: Sendable {
     }
   }
 
-  /// Throws ``UserServiceError/refused(command:reason:)`` where it does not end well.
+  /// Runs `systemctl --user`. Throws ``UserServiceError/refused(command:reason:)`` if it fails.
   func call(_ arguments: String..., limit: TimeInterval = 30) async throws(UserServiceError) {
     let command = (["systemctl", "--user"] + arguments).joined(separator: " ")
     switch try await systemctl(arguments, limit: limit) {
@@ -40,7 +42,7 @@ struct UserSystemd: Sendable {
     }
   }
 
-  /// Properties of a unit, also of one that is not there.
+  /// Returns the properties of a unit, which need not exist.
   func properties(of unit: String, _ names: [String]) async throws(UserServiceError) -> [String: String] {
     let outcome = try await systemctl(["show", unit, "--property=\(names.joined(separator: ","))"], limit: 10)
     var properties: [String: String] = [:]
@@ -51,7 +53,7 @@ struct UserSystemd: Sendable {
     return properties
   }
 
-  /// Whether services of this user run while nobody is logged in as it; `nil` where that cannot be told.
+  /// Returns whether the user's services run while the user is not logged in, or `nil` if that is unknown.
   func lingers() async -> Bool? {
     guard let path = ChildProgram.path(of: "loginctl", environment: environment) else { return nil }
     let outcome = await CommandRunner.run(
@@ -63,7 +65,7 @@ struct UserSystemd: Sendable {
     }
   }
 
-  /// `journalctl` with this user's `PATH`, and all that it needs of the environment.
+  /// Returns the path of `journalctl` and the environment that it needs.
   func journal() throws(UserServiceError) -> (path: String, environment: [String: String]) {
     guard let path = ChildProgram.path(of: "journalctl", environment: environment) else { throw .noSystemd }
     return (path, environment)
@@ -77,7 +79,7 @@ struct UserSystemd: Sendable {
       path: path, ["--user", "--no-pager"] + arguments, variables: environment, limit: limit)
   }
 
-  /// The first line of what a program says, without its end.
+  /// Returns the first line of a program's output, without a final period.
   private static func line(_ text: String) -> String {
     let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? "no reason given"
     return line.hasSuffix(".") ? String(line.dropLast()) : line

@@ -1,29 +1,29 @@
 import OperatingSystem
 
-/// A user's `hpeer.service` as it is written where no package brings one: `hpeer run`, hardened as far as a user manager of
-/// systemd 252 starts it.
+/// A `hpeer.service` unit file for machines without the package: `hpeer run`, sandboxed as far as systemd 252
+/// supports.
 ///
 /// The directives are those of the package's packaging/systemd/user/hpeer.service, apart from paths.
 public struct UserUnit: Hashable, Sendable {
-  /// What it is called.
+  /// The name of the unit.
   public static let name = "hpeer.service"
-  /// How a unit begins that this program has written and may replace; followed by where its record is.
+  /// The beginning of unit files that this program has written and may replace. The record's directory follows.
   static let mark = "# Written by `hpeer service install` for the record in "
 
-  /// What is run: an absolute path.
+  /// The absolute path of the program to run.
   public var program: String
-  /// Where the record is, and what else is kept with it.
+  /// The directory of the record.
   public var directory: String
-  /// Whether ``directory`` is to be named to the program, because it would not find it by itself.
+  /// Whether the program needs the option `--home` with ``directory``, because it would use another by default.
   public var namesDirectory: Bool
-  /// Variables that lead to the configuration and the record.
+  /// The XDG environment variables that locate the configuration and the record.
   public var variables: [String: String]
 
-  /// Throws ``UserServiceError/unusablePath(_:)`` for what a unit cannot name.
+  /// Creates a unit. Throws ``UserServiceError/unusablePath(_:)`` if a path contains control characters.
   public init(
     program: String, directory: String, namesDirectory: Bool, variables: [String: String] = [:]
   ) throws(UserServiceError) {
-    // A unit has a line for each setting, and systemd takes no other control characters either.
+    // A unit file has one setting per line, and systemd accepts no other control characters either.
     for path in [program, directory] + variables.values.sorted()
     where path.unicodeScalars.contains(where: Self.isControl) {
       throw .unusablePath(path)
@@ -34,7 +34,7 @@ public struct UserUnit: Hashable, Sendable {
 
   private static func isControl(_ scalar: Unicode.Scalar) -> Bool { scalar.value < 0x20 || scalar.value == 0x7F }
 
-  /// The file.
+  /// The text of the unit file.
   public var text: String {
     let arguments = namesDirectory ? " --home \(Self.word(directory, expandsVariables: true))" : ""
     let environment = variables.sorted { $0.key < $1.key }
@@ -98,18 +98,18 @@ public struct UserUnit: Hashable, Sendable {
       """
   }
 
-  /// Where a private one would hide it.
+  /// Whether the record is in a temporary directory, which a private one would hide.
   private var isTemporary: Bool { ["/tmp/", "/var/tmp/"].contains { directory.hasPrefix($0) } }
 
-  /// Where the record is of which a unit's file says that this program has written it; `nil` for any other file.
+  /// Returns the record's directory from a unit file that this program has written, or `nil` for any other file.
   static func directory(in text: String) -> String? {
     guard let line = text.split(separator: "\n").first, line.hasPrefix(mark) else { return nil }
     return String(line.dropFirst(mark.count))
   }
 
-  /// As systemd.syntax(7) takes a word that may hold anything.
+  /// Quotes a word of a unit file (systemd.syntax(7)).
   ///
-  /// - Parameter expandsVariables: of the arguments of a command: there, `$` begins a variable.
+  /// - Parameter expandsVariables: whether the word is an argument of a command, in which `$` begins a variable.
   private static func word(_ text: String, expandsVariables: Bool = false) -> String {
     var quoted = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
     if expandsVariables { quoted = quoted.replacing("$", with: "$$") }

@@ -4,10 +4,10 @@ import OperatingSystem
 import PeerClient
 import PeerTrust
 
-/// The task was cancelled while two stores were compared. That has changed nothing.
+/// An error for a comparison of two stores that was cancelled. Nothing was changed.
 public struct VerificationCancelled: Error, Hashable, Sendable {}
 
-/// Compares a store with one paired machine's, and writes down that it did.
+/// An operation that compares a store with a paired server's, and records that in the audit log.
 public struct VerifyOperation: Sendable {
   private let local: LocalPeer
   private let finder: PeerFinder
@@ -16,10 +16,12 @@ public struct VerifyOperation: Sendable {
   private let silenceLimit: Int
   private let progress: any ProgressObserver
 
+  /// Creates the operation.
+  ///
   /// - Parameters:
-  ///   - types: only these; empty for all that the other machine lets us see.
-  ///   - isDeep: also compares what the samples say, which reads all of them.
-  ///   - silenceLimit: seconds without a byte after which the other machine counts as gone.
+  ///   - types: the types to compare; empty for all that the server allows.
+  ///   - isDeep: also compares the content of samples, which reads all of them.
+  ///   - silenceLimit: seconds without a byte after which the server counts as gone.
   public init(
     _ local: LocalPeer, finder: PeerFinder, types: [SampleType] = [], isDeep: Bool = false,
     silenceLimit: Int = PeerConnection.silenceLimit, progress: any ProgressObserver = NoProgress()
@@ -32,10 +34,10 @@ public struct VerifyOperation: Sendable {
     self.progress = progress
   }
 
-  /// That both differ is no error. Throws ``PeerError``, ``PeerFinderError``, ``StoreError``, or
+  /// Compares the stores. A difference is not an error. Throws ``PeerError``, ``PeerFinderError``, ``StoreError``, or
   /// ``VerificationCancelled`` when the task is cancelled.
   ///
-  /// - Parameter endpoints: where it was last; it is looked for where it is not there any more.
+  /// - Parameter endpoints: the last known addresses; the server is discovered if none of them is right any more.
   public func run(with server: ServerRecord, at endpoints: [PeerEndpoint]) async throws -> Verification {
     let stage = progress.begin(ProgressStage(.verifying(with: server.name)))
     defer { stage.finish() }
@@ -77,12 +79,12 @@ public struct VerifyOperation: Sendable {
 }
 
 extension PullOperation {
-  /// How often a server that goes on changing is pulled from and compared with.
+  /// The maximum number of comparisons with a server that keeps changing.
   private static let maximumRounds = 3
 
-  /// Pulls, compares, and pulls again while that brings what the other machine got in between.
+  /// Pulls and compares, and repeats both while a pull brings changes that the server received in between.
   ///
-  /// Throws what ``run(from:at:)`` and ``VerifyOperation/run(with:at:)`` do.
+  /// Throws the errors of ``run(from:at:)`` and ``VerifyOperation/run(with:at:)``.
   public func run(
     from server: ServerRecord, at endpoints: [PeerEndpoint], comparingBy verify: VerifyOperation
   ) async throws -> (PullResult, Verification) {

@@ -1,35 +1,35 @@
 import GRDB
 import HealthModel
 
-/// What became of something that this machine does again and again, whichever process does it: an automation, the pulls from
+/// The state of a recurring activity of this machine, whichever process performs it: an automation, or the pulls from
 /// one machine.
 public struct ActivityState: Hashable, Sendable {
-  /// Chosen by its owner: `automation:morning`, `pull:6f3a…`.
+  /// The name that the owner of the activity chose: `automation:morning`, `pull:6f3a…`.
   public var name: String
-  /// When the store first heard of it.
+  /// The time at which the activity was first recorded.
   public var created: Timestamp
-  /// Since when it is not done because the owner said so; `nil` where it is.
+  /// The time at which the user paused the activity, or `nil` if it is not paused.
   public var paused: Timestamp?
-  /// Since when there is a reason to do it that nobody has dealt with; `nil` where there is none.
+  /// The time since which the activity has been due, or `nil` if it is not due.
   public var due: Timestamp?
-  /// When it was last begun.
+  /// The time of the last start.
   public var started: Timestamp?
-  /// When it last ended, well or not.
+  /// The time of the last end, successful or not.
   public var ended: Timestamp?
-  /// When it last ended well.
+  /// The time of the last success.
   public var succeeded: Timestamp?
-  /// Since when it fails every time; `nil` where the last time was well.
+  /// The time since which every run has failed, or `nil` if the last one succeeded.
   public var failing: Timestamp?
-  /// How often since then.
+  /// The number of failures since then.
   public var failures = 0
-  /// Why the last time failed, for a person.
+  /// The reason for the last failure, for display.
   public var reason: String?
-  /// How often it has ended well.
+  /// The number of successful runs.
   public var runs = 0
-  /// What its owner needs to know the next time.
+  /// Data that the owner of the activity saves for the next run.
   public var mark: String?
 
-  /// Was never done.
+  /// Creates the state of an activity that was never performed.
   public init(name: String, created: Timestamp) {
     self.name = name
     self.created = created
@@ -45,17 +45,17 @@ public struct ActivityState: Hashable, Sendable {
 }
 
 extension HealthStore {
-  /// What became of what this machine does again and again.
+  /// The states of recurring activities.
   public struct Activities: Sendable {
     let store: HealthStore
   }
 
-  /// What became of what this machine does again and again.
+  /// The states of recurring activities.
   public var activities: Activities { Activities(store: self) }
 }
 
 extension HealthStore.Activities {
-  /// All whose names begin so, by name.
+  /// Returns the states of all activities whose names begin with `prefix`, by name.
   public func all(beginning prefix: String) async throws(StoreError) -> [ActivityState] {
     try await store.read { db in
       try Row.fetchAll(
@@ -65,8 +65,7 @@ extension HealthStore.Activities {
     }
   }
 
-  /// The names of those that begin so and are not done because the owner said so: all that has to be known of them again and
-  /// again.
+  /// Returns the names of paused activities that begin with `prefix`. Cheap enough for frequent calls.
   public func paused(beginning prefix: String) async throws(StoreError) -> Set<String> {
     try await store.read { db in
       var paused: Set<String> = []
@@ -81,12 +80,12 @@ extension HealthStore.Activities {
     }
   }
 
-  /// `nil` of one that the store has not heard of.
+  /// Returns the state of an activity, or `nil` if it was never recorded.
   public func state(of name: String) async throws(StoreError) -> ActivityState? {
     try await store.read { db in try Self.fetch(name, db) }
   }
 
-  /// The state of one, which the store hears of now if it has not before.
+  /// Returns the state of an activity, and records the activity if it is new.
   public func known(_ name: String, now: Timestamp = .now) async throws(StoreError) -> ActivityState {
     if let state = try await state(of: name) { return state }
     return try await store.write { db in
@@ -95,7 +94,7 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note that there is a reason to do it, or that there is none any more. A reason keeps the time of the first.
+  /// Sets whether the activity is due. If it is due already, it keeps its earlier time.
   public func setDue(_ isDue: Bool, _ name: String, now: Timestamp = .now) async throws(StoreError) {
     try await store.write { db in
       try Self.insert(name, now, db)
@@ -105,7 +104,7 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note of what its owner needs to know the next time.
+  /// Saves data of the owner for the next run.
   public func setMark(_ mark: String?, _ name: String, now: Timestamp = .now) async throws(StoreError) {
     try await store.write { db in
       try Self.insert(name, now, db)
@@ -113,9 +112,9 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Has it not done, or done again. Does nothing where it is so.
+  /// Pauses or resumes the activity. Does nothing if its state is already as requested.
   ///
-  /// - Parameter event: what the audit log says of it.
+  /// - Parameter event: the audit event to record.
   public func setPaused(
     _ isPaused: Bool, _ name: String, event: AuditEvent, now: Timestamp = .now
   ) async throws(StoreError) {
@@ -128,7 +127,7 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note that it begins, in the audit log, too.
+  /// Records the start of a run, also in the audit log.
   public func begin(_ name: String, event: AuditEvent?, now: Timestamp = .now) async throws(StoreError) {
     try await store.write { db in
       try Self.insert(name, now, db)
@@ -137,11 +136,11 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note that it has ended, in the audit log, too.
+  /// Records the end of a run, also in the audit log.
   ///
   /// - Parameters:
-  ///   - failure: why it ended badly, for a person; `nil` where it ended well.
-  ///   - keepsDue: whether the reason to do it is still there.
+  ///   - failure: the reason for a failure, for display; `nil` after a success.
+  ///   - keepsDue: whether the activity stays due.
   public func end(
     _ name: String, failure: String?, keepsDue: Bool = false, event: AuditEvent?, now: Timestamp = .now
   ) async throws(StoreError) {
@@ -167,15 +166,15 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Takes note that nothing hinders it any more, though it has not been done since: what failed before it was hindered
-  /// still does.
+  /// Records that an obstacle is gone although no run has followed yet, and restores the failure state from before
+  /// it.
   ///
-  /// - Parameter before: its state before; `nil` where that is not known.
+  /// - Parameter before: the state before the obstacle; `nil` if it is unknown.
   public func noteUnhindered(_ name: String, before: ActivityState?) async throws(StoreError) {
     try await store.write { db in
       let now = try Self.fetch(name, db)
-      // What has ended well meanwhile has put an end to what failed. What failed before for the same reason was the same
-      // hindrance, noted by a process that has ended since.
+      // A success in the meantime has ended the failures. An earlier failure with the same reason was the same
+      // obstacle, recorded by a process that has ended since.
       let failed = now?.succeeded == before?.succeeded && now?.reason != before?.reason ? before : nil
       try db.execute(
         sql: "UPDATE activity SET failing = ?, failures = ?, reason = ? WHERE name = ?",
@@ -183,7 +182,7 @@ extension HealthStore.Activities {
     }
   }
 
-  /// Forgets it, also that it was paused.
+  /// Deletes the activity's state, including its pause.
   public func remove(_ name: String) async throws(StoreError) {
     try await store.write { db in try db.execute(sql: "DELETE FROM activity WHERE name = ?", arguments: [name]) }
   }

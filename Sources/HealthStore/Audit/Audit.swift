@@ -12,25 +12,27 @@ extension HealthStore {
 }
 
 extension HealthStore.Audit {
-  /// Appends to the audit log. A row's hash covers the row and the hash before it, so that no row can change unseen.
+  /// Appends an event to the audit log. An event's hash covers the event and the previous hash, so that no event can
+  /// change undetected.
   ///
-  /// On a full disk it takes room that was kept for it.
+  /// On a full disk, the event uses space that was reserved for it.
   public func record(_ event: AuditEvent) async throws(StoreError) {
     try await store.withReserve { () async throws(StoreError) in
       try await store.write { db in try AuditChain.append(event, db) }
     }
   }
 
-  /// Writes down what a peer has read, or is about to be sent, in the transaction in which that still holds: throws
-  /// ``StoreError/anchorOutOfRange`` where `position` is not, or no longer, one of this store.
+  /// Records what a peer has read, or is about to receive, in the transaction that checks its position. Throws
+  /// ``StoreError/anchorOutOfRange`` if `position` is not, or no longer, a position of this store.
   ///
-  /// The first read of a peer and kind within a minute is appended; later ones are counted, as durably, and appended as
-  /// one event when the minute is over (``sealReads(overAt:)``), before any other event than reads, or when the next of
-  /// them comes after it.
+  /// The first read of a peer and kind within a minute is appended. Later reads are counted, with the same
+  /// durability, and appended as one event when the minute is over (``sealReads(overAt:)``), before any other event
+  /// than reads, or with the first read after the minute.
   ///
   /// - Parameters:
-  ///   - position: up to where the peer reads; `nil` where it is too late to refuse, or nothing depends on it.
-  ///   - anchor: up to where it has read anything; `nil` if that was nothing.
+  ///   - position: the position up to which the peer reads, or `nil` if it is too late to refuse or no position is
+  ///     involved.
+  ///   - anchor: the position up to which the peer has read any data, or `nil` if it has read none.
   public func record(
     _ read: AuditRead, at position: (anchor: Anchor, epoch: Epoch)? = nil, read anchor: Anchor? = nil
   ) async throws(StoreError) {
@@ -43,19 +45,19 @@ extension HealthStore.Audit {
     }
   }
 
-  /// Appends what is counted of minutes that are over, as one event for each peer and kind.
+  /// Appends the counted reads of minutes that are over, one event per peer and kind.
   public func sealReads(overAt moment: AuditRead.Moment) async throws(StoreError) {
     try await store.write { db in try OpenReads.sealOver(at: moment, db) }
   }
 
-  /// Records after `id`, oldest first.
+  /// Returns records after `id`, oldest first.
   public func records(
     after id: Int64 = 0, since: Timestamp? = nil, limit: Int = 10_000
   ) async throws(StoreError) -> [AuditRecord] {
     try await store.read { db in try AuditRecord.fetch(db, after: id, since: since, limit: limit) }
   }
 
-  /// The newest records of one kind of event since then, oldest first.
+  /// Returns the newest records of one kind of event since a time, oldest first.
   public func latest(
     _ name: AuditEvent.Name, since: Timestamp, limit: Int
   ) async throws(StoreError) -> [AuditRecord] {
@@ -69,10 +71,10 @@ extension HealthStore.Audit {
     }
   }
 
-  /// A part of the log, and what is counted of reads and not in it yet, at one moment.
+  /// Returns a part of the log and the counted reads that are not in it yet, from one consistent read.
   ///
-  /// - Returns: `records` as ``records(after:since:limit:)`` has them; `open`, whose numbers are 0: what peers have
-  ///   read in the minute that is running, one for each of them and kind.
+  /// - Returns: `records` as in ``records(after:since:limit:)``, and `open` with the reads in the current minute, one
+  ///   record per peer and kind with the number 0.
   public func log(
     after id: Int64 = 0, since: Timestamp? = nil, limit: Int = 10_000
   ) async throws(StoreError) -> (records: [AuditRecord], open: [AuditRecord]) {
@@ -84,13 +86,13 @@ extension HealthStore.Audit {
     }
   }
 
-  /// Walks along the whole chain, from the first event that was not removed because of its age to the last that was
-  /// ever written, and says which events are not what was written.
+  /// Verifies the whole chain, from the first event that was not pruned to the last that was ever written, and
+  /// returns the events that are not as written.
   ///
-  /// Also looks at what is counted of reads and not in the chain yet. Finds what somebody did who edits rows, and of a
-  /// part that was computed anew the last event. Not found: somebody who may write the file, knows the format and
-  /// computes all hashes anew from the event on that is to disappear, up to the end that is kept in `auditEnds`, and that
-  /// end. Whoever must rule that out notes the last event's hash elsewhere.
+  /// Also checks the counted reads that are not in the chain yet. Detects edited rows and, if a part was recomputed,
+  /// its last event. Does not detect an attacker who may write the file, knows the format, and recomputes all hashes
+  /// from the removed event to the end, and the end in `auditEnds` too. To rule that out, save the last event's hash
+  /// elsewhere.
   public func verify() async throws(StoreError) -> AuditVerification {
     try await store.read { db in try AuditVerifier.verify(db) }
   }
@@ -99,7 +101,7 @@ extension HealthStore.Audit {
 extension AuditRecord {
   static let columns = "id, time, event, detail"
 
-  /// From a row of ``columns``.
+  /// Creates a record from a row of ``columns``.
   init(_ row: Row) throws {
     self.init(
       id: row[0], time: Timestamp(microseconds: row[1]), event: row[2],
@@ -113,7 +115,7 @@ extension AuditRecord {
     ).map(AuditRecord.init)
   }
 
-  /// Those of some names after `id`, oldest first.
+  /// Returns the records with some event names after `id`, oldest first.
   static func fetch(_ db: Database, after id: Int64, names: [AuditEvent.Name]) throws -> [AuditRecord] {
     let marks = Array(repeating: "?", count: names.count).joined(separator: ",")
     return try Row.fetchAll(

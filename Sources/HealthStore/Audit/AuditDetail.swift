@@ -1,9 +1,9 @@
-/// The details of two reads that are counted together, as one.
+/// The joining of the details of two reads that are counted together.
 ///
-/// What is summed up is never less than what was read: what is said of one only, or cannot be summed up, is left out, and
-/// no `types`, `months`, `earliest` or `to` means all that the peer may read.
+/// The joined details never understate what was read. A value that only one read has, or that cannot be joined, is
+/// left out. Without `types`, `months`, `earliest` or `to`, the details mean everything that the peer may read.
 enum AuditDetail {
-  /// Names of types beyond so many bytes are left out.
+  /// The maximum length of a list of type names in bytes. Longer lists are left out.
   private static let longest = 4096
 
   static func joined(_ one: [String: String], _ other: [String: String]) -> [String: String] {
@@ -21,7 +21,7 @@ enum AuditDetail {
     case "types": return number(one, other, max) ?? names(one, other)
     case "complete": return one == "false" || other == "false" ? "false" : one ?? other
     case "deep": return one ?? other
-    // A name that a peer calls itself by is the newest.
+    // The newest name that a peer gave itself.
     case "peer": return other ?? one
     default: return one == other ? one : nil
     }

@@ -1,68 +1,70 @@
 import HealthModel
 
-/// Something that happened to the record, or to the trust around it. Holds no sample values and no secrets.
+/// An event concerning the record or the trust between machines. Contains no sample values and no secrets.
 public struct AuditEvent: Hashable, Sendable {
-  /// What happened; the raw values are stable.
+  /// The kind of an event. The raw values are stable.
   public enum Name: String, Sendable, CaseIterable {
     /// `hpeer serve` accepts connections.
     case serverStarted = "server.started"
-    /// `hpeer serve` has ended, because it was asked to or failed.
+    /// `hpeer serve` has ended, by request or because of an error.
     case serverStopped = "server.stopped"
-    /// The owner has locked this machine: no client is answered.
+    /// The owner has locked this machine: it answers no client.
     case serverLocked = "server.locked"
-    /// The owner has unlocked it.
+    /// The owner has unlocked this machine.
     case serverUnlocked = "server.unlocked"
     /// A pairing window was opened at the server.
     case windowOpened = "window.opened"
-    /// The window is gone: paired, expired or closed.
+    /// The pairing window has closed, after a pairing, by expiry or by request.
     case windowClosed = "window.closed"
     /// The window's last attempt failed.
     case windowLocked = "window.locked"
-    /// A machine has paired with this one; `role` is `client` where this one asked.
+    /// A machine has paired with this one; `role` is `client` if this machine requested it.
     case pairingSucceeded = "pairing.succeeded"
-    /// An attempt failed and was counted, or somebody was kept out.
+    /// A pairing attempt failed and was counted, or was rejected.
     case pairingFailed = "pairing.failed"
-    /// A client was told what this machine knows of their pairing; `reached` says what came of trying the way back.
+    /// A client received this machine's state of their pairing. `reached` is the result of connecting back to the
+    /// client.
     case pairingRead = "pairing.read"
-    /// One of the two machines has unpaired; `by` says which.
+    /// A pairing was ended by `by`, one of the two machines.
     case pairingEnded = "pairing.ended"
-    /// A request without a valid token. Of a flood, some are written, each with the number of those that were not.
+    /// A request had no valid token. Of many such requests, only some are recorded, each with the number of omitted
+    /// ones.
     case tokenRefused = "token.refused"
-    /// The owner has taken a client's token back, or all of them.
+    /// The owner has revoked a client's token, or all tokens.
     case tokenRevoked = "token.revoked"
-    /// A client asked whether both records are of one person.
+    /// A client asked whether both records belong to the same person.
     case personCompared = "person.compared"
     /// A client has claimed too many different persons.
     case personRefused = "person.refused"
-    /// The owner pulls although the persons are different, or nobody can tell.
+    /// The owner pulls although the persons differ or are unknown.
     case personConfirmed = "person.confirmed"
     /// The owner has changed what a client may read.
     case scopeChanged = "scope.changed"
-    /// A paired machine calls itself something else by now.
+    /// A paired machine has changed its name.
     case peerRenamed = "peer.renamed"
-    /// Two machines use the identity of a paired one: they were met in turns, last at `address`.
+    /// Two machines use the identity of a paired one: requests came from both in turns, most recently from `address`.
     case peerTwins = "peer.twins"
     /// This machine, or a paired one, has a new certificate.
     case identityRotated = "identity.rotated"
-    /// A client was told how many types it may read.
+    /// A client received the number of types that it may read.
     case statusRead = "status.read"
-    /// A client was told how many samples of each type it may read.
+    /// A client received the number of samples of each type that it may read.
     case typesListed = "types.listed"
-    /// A client is sent more than one page of changes, from here on.
+    /// A client begins to receive more than one page of changes.
     case readStarted = "read.started"
-    /// A client was sent samples or changes.
+    /// A client received samples or changes.
     case dataRead = "data.read"
     /// A client waits for changes as they happen.
     case followStarted = "follow.started"
-    /// A client was sent a digest.
+    /// A client received a digest.
     case digestRead = "digest.read"
-    /// A client was sent sums, means and extremes.
+    /// A client received sums, means and extremes.
     case statisticsRead = "statistics.read"
     /// This machine begins to pull from a server.
     case pullStarted = "pull.started"
-    /// A pull has come to the end of the server's changes, or what was watched has ended.
+    /// A pull has reached the end of the server's changes, or following a server has ended.
     case pullFinished = "pull.finished"
-    /// A pull has ended before that. What it had committed stays.
+    /// A pull has ended early. Committed changes stay.
     case pullFailed = "pull.failed"
     /// The digests of this machine and a server were compared.
     case verifyFinished = "verify.finished"
@@ -72,63 +74,66 @@ public struct AuditEvent: Hashable, Sendable {
     case importStarted = "import.started"
     /// A file has been read to its end.
     case imported = "import"
-    /// The inbox has taken a body of a sender; `count` says how many samples and readings it held.
+    /// The inbox has accepted a message; `count` is the number of samples and readings in it.
     case inboxReceived = "inbox.received"
-    /// The inbox has taken nothing of what was sent. Of a flood, some are written, each with the number of those that were not.
+    /// The inbox has rejected a message completely. Of many such messages, only some are recorded, each with the
+    /// number of omitted ones.
     case inboxRefused = "inbox.refused"
-    /// The owner has changed who may send to the inbox; `change` says what: added, removed.
+    /// The owner has changed the senders of the inbox; `change` is `added` or `removed`.
     case inboxChanged = "inbox.changed"
-    /// The last import was taken back without a trace but this.
+    /// The last import was undone. This event is the only trace of it.
     case importUndone = "import.undone"
-    /// Samples are about to be written out of the store.
+    /// Samples are about to be exported.
     case exportStarted = "export.started"
-    /// Samples have been written out; `count` says how many.
+    /// Samples have been exported; `count` is their number.
     case exported = "export"
     /// Samples are about to be delivered to a destination.
     case deliveryStarted = "delivery.started"
-    /// A destination has everything; `count` says how many changes it was sent this time.
+    /// A destination has received everything; `count` is the number of changes in this delivery.
     case deliveryFinished = "delivery.finished"
-    /// A delivery has ended before that. What the destination acknowledged stays.
+    /// A delivery has ended early. Changes that the destination acknowledged stay there.
     case deliveryFailed = "delivery.failed"
-    /// The owner has changed what is delivered where; `change` says what: added, removed, paused, resumed, resynced.
+    /// The owner has changed a destination; `change` is `added`, `removed`, `paused`, `resumed` or `resynced`.
     case destinationChanged = "destination.changed"
-    /// An automation begins to do what it is for; `occasion` says why now.
+    /// An automation has started; `occasion` is the reason.
     case automationStarted = "automation.started"
-    /// It has done that.
+    /// An automation has finished.
     case automationFinished = "automation.finished"
-    /// It has failed at that, or was interrupted; `reason` says why.
+    /// An automation has failed or was interrupted; `reason` is the reason.
     case automationFailed = "automation.failed"
-    /// `files` files were put into the folder of an automation that it does not take, of which `file` is one; `reason` says
-    /// why: they are symbolic links (link), or their names are not UTF-8 (name).
+    /// An automation has skipped `files` files in its folder, for example `file`. `reason` is `link` for symbolic
+    /// links, or `name` for names that are not UTF-8.
     case automationPassedOver = "automation.passedOver"
-    /// The owner has changed what is done by itself; `change` says what: added, removed, paused, resumed.
+    /// The owner has changed an automation; `change` is `added`, `removed`, `paused` or `resumed`.
     case automationChanged = "automation.changed"
     /// The owner has deleted samples.
     case deleted = "delete"
-    /// The owner has brought deleted samples back.
+    /// The owner has restored deleted samples.
     case restored = "undelete"
-    /// The owner has decided how numbers are made; `setting` says what of it, `from` and `to` what it was and is.
+    /// The owner has changed the analysis setting `setting`, from the value `from` to the value `to`.
     case settingChanged = "setting.changed"
-    /// A backup is about to be made; `contents` says whether of everything or of the record alone.
+    /// A backup is about to be made. `contents` is whether it contains everything or only the record.
     case backedUp = "backup"
-    /// This record was put back from a backup, which was made when `made` says.
+    /// This record was restored from a backup, which was made at `made`.
     case backupRestored = "backup.restored"
-    /// Counts that an older version had kept wrongly were corrected; no sample was changed. `hidden` is the number of deleted samples
-    /// that were still counted as hidden, `types` the number of types with wrong counts.
+    /// Counts of an earlier version were wrong and have been corrected; no sample was changed. `hidden` is the number
+    /// of deleted samples that were still counted as hidden, `types` the number of types with wrong counts.
     case storeHealed = "store.healed"
-    /// Events of the log were removed because of their age; those that are left begin after it says.
+    /// Old events were pruned from the log. The remaining events begin after `to`.
     case auditPruned = "audit.pruned"
   }
 
-  /// By the machine's clock, which may have been set back since the event before.
+  /// The time by the machine's clock, which may have been set back since the previous event.
   public var time: Timestamp
-  /// One of a fixed list, so that a log can be searched by it.
+  /// The kind of the event, from a fixed list that logs can be searched by.
   public var name: Name
-  /// Who, what, how much: `peer`, `address`, `reason`, `types`, `count`, `from`, `to`, ...
+  /// The details: `peer`, `address`, `reason`, `types`, `count`, `from`, `to`, ...
   public var detail: [String: String]
 
-  /// - Parameter detail: neither secrets nor sample values. Texts of other machines are stored as they are, and escaped
-  ///   when shown.
+  /// Creates an event.
+  ///
+  /// - Parameter detail: must contain neither secrets nor sample values. Texts from other machines are stored as they
+  ///   are, and escaped when they are displayed.
   public init(_ name: Name, _ detail: [String: String] = [:], time: Timestamp = .now) {
     self.name = name
     self.detail = detail
@@ -136,17 +141,17 @@ public struct AuditEvent: Hashable, Sendable {
   }
 }
 
-/// A stored event.
+/// A stored event of the audit log.
 public struct AuditRecord: Hashable, Sendable {
-  /// 0 for reads that are counted and not in the chain yet.
+  /// The number of the event, or 0 for counted reads that are not in the chain yet.
   public var id: Int64
-  /// See ``AuditEvent/time``.
+  /// The time of the event; see ``AuditEvent/time``.
   public var time: Timestamp
-  /// An ``AuditEvent/Name`` raw value, or a name that a later version wrote.
+  /// The name of the event: a raw value of ``AuditEvent/Name``, or a name that a later version wrote.
   public var event: String
-  /// See ``AuditEvent/detail``.
+  /// The details of the event; see ``AuditEvent/detail``.
   public var detail: [String: String]
 
-  /// How many reads it stands for; 1 for any other event.
+  /// The number of reads that the record stands for, or 1 for any other event.
   public var times: Int { detail[AuditRead.timesKey].flatMap { Int($0) } ?? 1 }
 }

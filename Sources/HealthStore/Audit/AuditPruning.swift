@@ -2,41 +2,43 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// What ``HealthStore/Audit/prune(olderThan:clock:dryRun:now:)`` did.
+/// The result of ``HealthStore/Audit/prune(olderThan:clock:dryRun:now:)``.
 public enum AuditPruning: Hashable, Sendable {
   /// No event is old enough.
   case nothing
-  /// - Parameter upTo: the time of the newest event that went.
+  /// Old events were removed.
+  ///
+  /// - Parameter upTo: the time of the newest removed event.
   case removed(count: Int, upTo: Timestamp)
-  /// Nothing was removed, because the clock may be wrong.
+  /// The clock may be wrong, so that no event was removed.
   case clockInDoubt
-  /// Nothing was removed, because that would remove what shows that the log was tampered with.
+  /// The log was tampered with, and the evidence must stay, so that no event was removed.
   case damaged([AuditDamage])
 }
 
-/// Whether events are removed by the clock alone.
+/// The trust in this machine's clock when events are pruned.
 public enum PruningClock: Sendable {
-  /// Only while the log bears the clock out: no event is later than now, and for the last thirty days of the log no
-  /// two events, nor the last and now, are more than thirty days apart. A clock that leaps ahead is believed only when
-  /// thirty days of events have followed the leap.
+  /// Pruning only if the log confirms the clock: no event is later than now, and in the last thirty days of the log
+  /// no gap between events, or between the last event and now, exceeds thirty days. A clock that has jumped ahead is
+  /// believed only after thirty days of events.
   case mustBePlausible
-  /// Always: a person asked for it and answers for the clock.
+  /// Pruning in any case. A person has requested it and is responsible for the clock.
   case isTrusted
 }
 
 extension HealthStore.Audit {
-  /// Removes the oldest events, up to the first that is not older than `age`, and writes down that it did.
+  /// Removes the oldest events, up to the first that is not older than `age`, and records that.
   ///
-  /// What remains can still be verified: the number and hash of the last event that went are kept, and are said again
-  /// by the `audit.pruned` event, which the chain covers. An event that a wrong clock dated in the future keeps those
-  /// after it until then.
+  /// The remaining events can still be verified: the number and hash of the last removed event are saved, and
+  /// repeated in the `audit.pruned` event, which the chain covers. An event that a wrong clock dated in the future
+  /// keeps all later events until that time.
   ///
-  /// - Parameter age: in seconds.
+  /// - Parameter age: the age in seconds.
   public func prune(
     olderThan age: Int64, clock: PruningClock = .mustBePlausible, dryRun: Bool = false, now: Timestamp? = nil
   ) async throws(StoreError) -> AuditPruning {
     try await store.write { db in
-      // Taken inside the transaction, or an event that others write meanwhile would be later than now.
+      // Inside the transaction, because another process could otherwise write an event later than now.
       let now = now ?? .now
       let cutoff = Timestamp(microseconds: now.microseconds - age * 1_000_000)
       let first = try Int64.fetchOne(
@@ -66,7 +68,7 @@ extension HealthStore.Audit {
     }
   }
 
-  /// In microseconds.
+  /// The maximum gap between events, in microseconds.
   private static let longestGap: Int64 = 30 * 86_400 * 1_000_000
 
   private static func isPlausible(_ now: Timestamp, _ db: Database) throws -> Bool {

@@ -1,23 +1,26 @@
-/// A read by a peer, as it is written down before anything of it is sent.
+/// A read by a peer, which is recorded before anything is sent.
 ///
-/// The first of a minute is an event of its own. Those of the same kind that follow within it are counted, so that a peer
-/// that asks without end cannot fill the disk; see ``HealthStore/Audit/record(_:at:read:)``.
+/// The first read of a minute is an event of its own. Later reads of the same kind in that minute are only counted,
+/// so that a peer with endless requests cannot fill the disk; see ``HealthStore/Audit/record(_:at:read:)``.
 public struct AuditRead: Hashable, Sendable {
-  /// The key of an event's detail that says how many reads it stands for.
+  /// The key in an event's details for the number of reads that the event stands for.
   public static let timesKey = "times"
-  /// The key of an event's detail that says how many of those reads a ``AuditEvent/Name/readStarted`` announced.
+  /// The key in an event's details for the number of those reads that a ``AuditEvent/Name/readStarted`` announced.
   public static let streamsKey = "streams"
 
-  /// Without ``timesKey``. What differs between the reads that are counted together is summed up, or left out.
+  /// The event, without ``timesKey``. Details that differ between reads that are counted together are joined or left
+  /// out.
   public var event: AuditEvent
-  /// The id of the peer that reads.
+  /// The id of the peer.
   public var peer: String
-  /// Beside the event's name, what must be equal for two reads to be counted together. Never as the caller likes.
+  /// The part of the kind besides the event's name. Reads of equal kind are counted together. Must not be controlled
+  /// by the peer.
   public var kind: String
-  /// When it happened, for deciding what is counted together; the event has the time that is shown.
+  /// The time of the read on a monotonic clock, which decides what is counted together. The event has the displayed
+  /// time.
   public var moment: Moment
 
-  /// - Parameter kind: see ``kind``.
+  /// Creates a read. For `kind`, see ``kind``.
   public init(_ event: AuditEvent, by peer: String, kind: String = "", at moment: Moment) {
     self.event = event
     self.peer = peer
@@ -25,16 +28,16 @@ public struct AuditRead: Hashable, Sendable {
     self.moment = moment
   }
 
-  /// A reading of a monotonic clock.
+  /// A time on a monotonic clock.
   public struct Moment: Hashable, Sendable {
-    /// A random name of what the clock began with, such as a run of the server.
+    /// A random identifier of the clock's start, such as a run of the server.
     public var session: Int64
-    /// Milliseconds since the clock began.
+    /// The number of milliseconds since the clock started.
     public var elapsed: Int64
-    /// Milliseconds in which reads are counted together.
+    /// The interval in which reads are counted together, in milliseconds.
     public var minute: Int64
 
-    /// - Parameter minute: shorter for tests.
+    /// Creates a moment. `minute` is shorter in tests.
     public init(session: Int64, elapsed: Int64, minute: Int64 = 60_000) {
       self.session = session
       self.elapsed = elapsed

@@ -1,33 +1,35 @@
-/// What a walk along the audit log's chain found.
+/// The result of a verification of the audit log.
 public enum AuditVerification: Hashable, Sendable {
-  /// - Parameter pruned: how many events were removed because of their age.
+  /// The log is as it was written.
+  ///
+  /// - Parameter pruned: the number of events that were pruned because of their age.
   case intact(rows: Int, pruned: Int = 0)
-  /// Never empty; in the order of the log.
+  /// The log is damaged. The list is in the order of the log, and never empty.
   case broken([AuditDamage])
 }
 
-/// One thing in the audit log that is not as it was written. Events go by their numbers.
+/// A fault in the audit log. Events are identified by their numbers.
 public enum AuditDamage: Hashable, Sendable {
-  /// The event's text, time or hash is another.
+  /// An event whose text, time or hash has changed.
   case changed(Int64)
-  /// There are no events with these numbers, though there are some before and after.
+  /// The numbers of events that are missing between others.
   case missing(ClosedRange<Int64>)
-  /// The event is not what was written although its own hash fits it: so were, perhaps, events before it.
+  /// An event that was changed and whose hash was recomputed. Events before it may have been changed in the same way.
   case rewritten(upTo: Int64)
-  /// A row that hpeer did not write stands under this number.
+  /// The number of a row that hpeer did not write.
   case inserted(Int64)
-  /// The event stands under another number.
+  /// An event in the place of another number.
   case moved(event: Int64, to: Int64)
-  /// The log begins after this event, and no event in it says that those before it were removed because of their age.
+  /// The last event before the log begins. No event in the log records that the events up to it were pruned.
   case pruningNotRecorded(upTo: Int64)
-  /// What is counted of a peer's reads, and not among the events yet, is not what was written.
+  /// A peer's counted reads, not among the events yet, that have changed.
   case countChanged(peer: String, event: String)
-  /// Counts of reads were removed, put in or computed anew.
+  /// Counts of reads that were removed, inserted or recomputed.
   case countsRewritten
-  /// The number of further rows that do not fit, beyond those that are listed.
+  /// The number of further damaged rows, beyond those that are listed.
   case more(Int)
 
-  /// The first event number that it concerns; `Int64.max` where it concerns none.
+  /// The first event number that the damage concerns, or `Int64.max` if there is none.
   public var event: Int64 {
     switch self {
     case .changed(let id), .rewritten(let id), .inserted(let id), .pruningNotRecorded(let id): id

@@ -2,13 +2,14 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Walks along the audit log and says which events are not what was written, within one read transaction.
+/// A verifier of the audit log that finds the events that are not as written, within one read transaction.
 ///
-/// A hash covers exactly (hash before, number, content), and a row says what the hash before was. So each row shows by
-/// itself whether it is what was written under its number, or under another. Rows that all do may still have been
-/// computed anew: then the row after them, or what is kept of the end, names another hash than the last of them has.
+/// A hash covers exactly (previous hash, number, content), and each row contains the previous hash. Therefore each
+/// row proves on its own whether it was written under its number or under another one. A sequence of consistent rows
+/// may still have been recomputed: then the row after it, or the saved end of the log, contains another hash than its
+/// last row has.
 struct AuditVerifier {
-  /// Rows that are looked at closely; of more, the number is told.
+  /// The maximum number of damaged rows that are examined. Further rows are only counted.
   private static let closely = 32
 
   private let db: Database
@@ -16,9 +17,9 @@ struct AuditVerifier {
   private var rows = 0
   private var suspects: [AuditChain.Link] = []
   private var more = 0
-  /// Ranges of event numbers without a row.
+  /// The ranges of event numbers without a row.
   private var gaps: [ClosedRange<Int64>] = []
-  /// Rows that are sound, and not what the row after them says was written; with the hash that it names.
+  /// Consistent rows that differ from what the next row requires, with the hash that it requires.
   private var denied: [(row: AuditChain.Link, hash: Data)] = []
 
   static func verify(_ db: Database) throws -> AuditVerification {
@@ -37,7 +38,7 @@ struct AuditVerifier {
 
   private mutating func walk() throws {
     var last = ends.pruned.id
-    /// The row before, if it is sound.
+    /// The previous row, if it is consistent.
     var before: AuditChain.Link?
     let cursor = try Row.fetchCursor(db, sql: "SELECT \(AuditChain.Link.columns) FROM audit ORDER BY id")
     while let row = try cursor.next() {
@@ -53,7 +54,7 @@ struct AuditVerifier {
       if !isSound {
         suspect(row)
       } else if isNext, last == ends.pruned.id {
-        // The beginning is vouched for by what was written when it was pruned.
+        // The saved hash of the last pruned event confirms the beginning.
         if row.previous != ends.pruned.hash { suspect(row) }
       } else if isNext, let before, row.previous != before.hash {
         deny(before, row.previous)
@@ -72,13 +73,14 @@ struct AuditVerifier {
   }
 
   private mutating func deny(_ row: AuditChain.Link, _ hash: Data) {
-    // What a row says that is not what was written itself is worth nothing.
+    // A row that was not written as it is cannot discredit the row before it.
     if let other = denied.last?.row, other.id == row.id - 1 { denied.removeLast() }
     if denied.count < Self.closely { denied.append((row, hash)) } else { more += 1 }
   }
 
-  /// The newest `audit.pruned` must say what the beginning says: whoever cuts events off the front and moves the
-  /// beginning after them would have to change that event, too, which the chain covers.
+  /// Returns the damage at the beginning of the log. The newest `audit.pruned` must agree with the saved beginning:
+  /// an attacker who removes the first events and moves the beginning would also have to change that event, which the
+  /// chain covers.
   private func pruning() throws -> [AuditDamage] {
     let detail = try String.fetchOne(
       db, sql: "SELECT detail FROM audit WHERE event = ? ORDER BY id DESC LIMIT 1",
@@ -91,7 +93,7 @@ struct AuditVerifier {
     return [.pruningNotRecorded(upTo: ends.pruned.id)]
   }
 
-  /// Where the row that a later one followed is still there, what stands between them was put in.
+  /// Returns the damage of recomputed rows. If the row before them still exists, the rows after it were inserted.
   private func rewritten() throws -> [AuditDamage] {
     try denied.flatMap { row, hash -> [AuditDamage] in
       let followed = try Int64.fetchOne(
@@ -119,7 +121,7 @@ struct AuditVerifier {
       }
     }
     for gap in gaps {
-      // The parts of the gap between the events that stand elsewhere.
+      // The parts of the gap between events that were moved.
       var first = gap.lowerBound
       for event in elsewhere.filter(gap.contains).sorted() {
         if first < event { damage.append(.missing(first...event - 1)) }
@@ -130,8 +132,8 @@ struct AuditVerifier {
     return damage
   }
 
-  /// Which event each row that does not fit was written as, by the row's number; none for one that was not written like
-  /// this.
+  /// Returns the event number under which each damaged row was written, by the row's number. A row that was never
+  /// written in this form has none.
   private func identified() -> [Int64: Int64] {
     let numbers = suspects.map(\.id) + gaps.prefix(Self.closely).flatMap { $0.prefix(Self.closely) }
     var written: [Int64: Int64] = [:]

@@ -3,39 +3,40 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Reads of one peer and kind that are counted and not in the chain yet: they join it as one event when their minute is
-/// over, before any other event, and when a server starts.
+/// Counted reads of one peer and kind that are not in the chain yet. They become one event in the chain when their
+/// minute is over, before any other event, and when a server starts.
 ///
-/// Each row has a hash of its own, and all of them are kept together beside the end of the chain.
+/// Each row has a hash of its own. The exclusive or of all hashes is saved beside the end of the chain.
 struct OpenReads {
   private var peer: String
   private var kind: String
   private var event: AuditEvent.Name
-  /// When the peer's minute began: see ``AuditRead/Moment``.
+  /// The start of the peer's minute: see ``AuditRead/Moment``.
   private var session: Int64
   private var began: Int64
-  /// When the last read was counted.
+  /// The time of the last counted read.
   private var time: Timestamp
-  /// 0: only the event that began the minute, which is in the chain.
+  /// The number of counted reads. 0 if there is only the event at the start of the minute, which is in the chain.
   private var times: Int64
   private var detail: [String: String]
   private var hash: Data
 
-  /// Text that is read up to its first NUL is not what is stored: hpeer writes none, and counts none.
+  /// An SQL expression: whether a text contains NUL, after which GRDB would not read on. hpeer writes no such texts
+  /// and ignores them.
   private static let isSpoilt =
     "(" + ["peer", "kind", "event", "detail"].map { "instr(CAST(\($0) AS BLOB), x'00') > 0" }.joined(separator: " OR ")
     + ") AS isSpoilt"
 
   private static let columns = "peer, kind, event, session, began, time, times, detail, hash"
 
-  /// Counts a read, or begins a minute with it.
+  /// Counts a read, or starts a minute with it.
   static func add(_ read: AuditRead, _ db: Database) throws {
     let kind = read.event.name.rawValue + read.kind
     let open = try fetch(db, where: "WHERE peer = ?", [read.peer])
     let isOver = open.contains { !$0.isRunning(at: read.moment) }
     if isOver { try seal(open, db) }
     if !isOver, var counted = open.first(where: { $0.kind == kind }) {
-      // Of what is there, whatever hash is beside it: what somebody has changed stays a difference.
+      // The hash of the content, not the stored one, so that a manipulation remains detectable.
       let before = try counted.ownHash()
       counted.count(read.event)
       try counted.write(instead: before, db)
@@ -53,12 +54,12 @@ struct OpenReads {
   /// Appends all counted reads to the chain as events.
   static func seal(_ db: Database) throws { try seal(fetch(db), db) }
 
-  /// Appends the counted reads whose minute is over.
+  /// Appends the counted reads whose minute is over to the chain.
   static func sealOver(at moment: AuditRead.Moment, _ db: Database) throws {
     try seal(fetch(db).filter { !$0.isRunning(at: moment) }, db)
   }
 
-  /// What is counted, as it would be sealed now; the number is 0.
+  /// Returns the counted reads as the records that they would become now, with the number 0.
   static func records(_ db: Database) throws -> [AuditRecord] {
     try fetch(db).compactMap(\.sealed).map {
       AuditRecord(id: 0, time: $0.time, event: $0.name.rawValue, detail: $0.detail)
@@ -81,7 +82,7 @@ struct OpenReads {
   }
 
   private func isRunning(at moment: AuditRead.Moment) -> Bool {
-    // One that came a little before the first, and was overtaken, is of its minute.
+    // A read slightly before the first one, which overtook it, belongs to its minute.
     session == moment.session && moment.elapsed - began < moment.minute
   }
 
@@ -91,7 +92,7 @@ struct OpenReads {
     times += 1
   }
 
-  /// The event that the counted reads become in the chain.
+  /// The event that the counted reads become in the chain, or `nil` if there are none.
   private var sealed: AuditEvent? {
     guard times > 0 else { return nil }
     var detail = detail
@@ -123,7 +124,7 @@ struct OpenReads {
     try db.execute(sql: "UPDATE auditEnds SET readsHash = ?", arguments: [sum])
   }
 
-  /// XOR of two hashes of 32 bytes; empty data stands for zeros.
+  /// Returns the XOR of two hashes of 32 bytes. Empty data stands for zeros.
   private static func exclusiveOr(_ sum: Data, _ hash: Data) -> Data {
     if sum.isEmpty { return hash }
     let joined = Data(zip(sum, hash).map { $0 ^ $1 })
@@ -142,7 +143,7 @@ struct OpenReads {
     return Data(hasher.finalize())
   }
 
-  /// Streams are begun before they end, also in the log.
+  /// Returns the rows that match a condition. Starts of streams come before other reads, as in the log.
   private static func fetch(
     _ db: Database, where condition: String = "", _ arguments: StatementArguments = []
   ) throws -> [OpenReads] {

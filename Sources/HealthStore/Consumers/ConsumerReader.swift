@@ -1,17 +1,17 @@
 import GRDB
 import HealthModel
 
-/// Reads what a consumer is to be given next, within one read of the store.
+/// A reader of the next page of a consumer, within one read of the store.
 struct ConsumerReader {
   struct Page {
     var changes: CodedChanges
-    /// `nil` where nothing is left.
+    /// The part of the store that the page covers, or `nil` if nothing is left.
     var part: ConsumerState.Part?
-    /// Before it.
+    /// The consumer's state before the page.
     var before: ConsumerState
-    /// After it.
+    /// The consumer's state after the page.
     var after: ConsumerState
-    /// Nothing else was there.
+    /// Whether nothing else was left.
     var isLast: Bool
   }
 
@@ -26,7 +26,7 @@ struct ConsumerReader {
     feed = FeedReader(db, epochs)
   }
 
-  /// The page in hand as far as it is still there, or else the next that is not empty.
+  /// Returns the page in hand, without changes that are gone since, or else the next page that is not empty.
   mutating func page(limit: Int) throws -> Page {
     let counter = try requirePosition()
     let before = state
@@ -38,7 +38,7 @@ struct ConsumerReader {
     return Page(changes: changes, part: part, before: before, after: state, isLast: isLast)
   }
 
-  /// The store's counter.
+  /// Returns the store's counter. If the consumer's position is no longer valid, the consumer starts over.
   private mutating func requirePosition() throws -> Int64 {
     do {
       return try feed.requirePosition(Anchor(change: state.position), state.epoch)
@@ -66,7 +66,7 @@ struct ConsumerReader {
     switch part {
     case .undone(let last):
       try UndoneSamples.after(state.undone, upTo: last, passing: state.possible, limit: .max, db).changes
-    // It was of a tolerable size before.
+    // The page had an acceptable size when it was handed out.
     case .step(let step, let last): changes(step, try walk(step, upTo: last, limit: .max, text: .max))
     }
   }
@@ -99,7 +99,7 @@ struct ConsumerReader {
 }
 
 extension CodedChanges {
-  /// With its samples as if they had been deleted.
+  /// Returns deletions in place of the samples.
   fileprivate func deletions(at instant: Timestamp) -> CodedChanges {
     CodedChanges(
       types: types, sources: sources,

@@ -1,13 +1,14 @@
 import GRDB
 import HealthModel
 
-/// A consumer as the store keeps it.
+/// A consumer as it is stored.
 struct ConsumerRow: Sendable {
   var name: String
-  /// Another after every change, so that two who work for one consumer do not overwrite each other.
+  /// A random number that changes with every update, so that two processes that work for one consumer do not
+  /// overwrite each other's state.
   var revision: Int64
   var state: ConsumerState
-  /// When it was last changed.
+  /// The time of the last update.
   var updated: Timestamp
 
   static func fetch(_ name: String, _ db: Database) throws -> ConsumerRow? {
@@ -35,8 +36,10 @@ struct ConsumerRow: Sendable {
       ])
   }
 
-  /// - Parameter revision: that the state was made from.
-  /// - Returns: the new revision; `nil` where `revision` is not the consumer's any more.
+  /// Replaces the state of a consumer.
+  ///
+  /// - Parameter revision: the revision that the new state is based on.
+  /// - Returns: the new revision, or `nil` if `revision` is not the consumer's current one.
   @discardableResult
   static func replace(_ revision: Int64, with state: ConsumerState, of name: String, _ db: Database) throws -> Int64? {
     let next = newRevision()
@@ -61,12 +64,12 @@ struct ConsumerRow: Sendable {
     return true
   }
 
-  /// Whether there is any consumer.
+  /// Returns whether any consumer exists.
   static func exists(_ db: Database) throws -> Bool {
     try Binding(db, "SELECT 1 FROM consumer LIMIT 1").integer(db) != nil
   }
 
-  /// The last change number that every consumer has passed; `nil` where there is no consumer.
+  /// Returns the last change number that every consumer has passed, or `nil` if there is no consumer.
   static func slowestPosition(_ db: Database) throws -> Int64? {
     try Int64.fetchOne(db, sql: "SELECT MIN(position) FROM consumer")
   }
@@ -77,7 +80,7 @@ struct ConsumerRow: Sendable {
 // MARK: Undoing an import
 
 extension ConsumerRow {
-  /// Those whose position the store knows, and who may have something of what is about to be taken back.
+  /// Saves the samples that are about to be removed, and returns the consumers with a valid position.
   static func prepareRewind(to change: Int64, _ db: Database) throws -> [ConsumerRow] {
     let rows = try fetchAll(db)
     if rows.isEmpty { return [] }
@@ -85,8 +88,8 @@ extension ConsumerRow {
     return try rows.filter { try $0.state.epoch?.covers($0.state.position, db) ?? true }
   }
 
-  /// Has them go on after a change number. One that stands before it changes, too: a page that it has in hand may hold
-  /// what was taken back.
+  /// Moves consumers back to a change number. Consumers before it also change, because a page in hand may contain
+  /// removed samples.
   static func rewind(_ rows: [ConsumerRow], to change: Int64, _ db: Database) throws {
     let epoch = try Epoch.covering(change, db)
     for row in rows {

@@ -1,68 +1,71 @@
 import HealthModel
 
-/// What a consumer has been given, and what comes next. Values only: ``ConsumerReader`` reads what it says, and
-/// ``ConsumerRow`` keeps it.
+/// The progress of a consumer: what it has received, and what comes next. A plain value that ``ConsumerReader``
+/// interprets and ``ConsumerRow`` stores.
 ///
-/// The change numbers up to ``position`` lie in stretches, and each stretch knows the filters under which it was read.
-/// A filter that becomes wider leaves stretches that lack it: those are read again, without what their filters have let
-/// through. A sample that is written anew gets a number beyond all stretches, so nothing moves between them.
+/// The change numbers up to ``position`` are divided into stretches, each with the filters under which it was read.
+/// After a filter becomes wider, stretches lack it: they are read again, without the samples that passed their
+/// filters. A sample that is written again gets a number beyond all stretches, so no sample moves between stretches.
 struct ConsumerState: Codable, Hashable {
   struct Stretch: Codable, Hashable {
-    /// Its last change number; it begins after the stretch before.
+    /// The last change number. The stretch begins after the previous one.
     var last: Int64
     var filters: [SampleFilter]
   }
 
-  /// What is to be read next, along the change numbers.
+  /// The next kind of read along the change numbers.
   enum Step: Codable, Hashable {
-    /// To be told as deletions: samples that pass any of these filters, and not ``filter``. They may be anywhere, because one
-    /// that was written anew was not delivered there. Of deletions, those that are new.
+    /// A read of samples that pass any of these filters but not ``filter``, as deletions. They may have any number,
+    /// because a sample that was written again was not delivered under its new number. Only new deletions are read.
     case withdraw(after: Int64, [SampleFilter])
-    /// Samples of a stretch that pass ``filter``, and none of its own. A deletion has reached the consumer already.
+    /// A read of the samples of a stretch that pass ``filter`` and none of the stretch's own filters. Deletions have
+    /// reached the consumer already.
     case complete(after: Int64, upTo: Int64, but: [SampleFilter])
-    /// What is new: samples that pass ``filter``, and deletions of whatever the consumer may have.
+    /// A read of new changes: samples that pass ``filter``, and deletions of anything that the consumer may have.
     case follow(after: Int64, deletions: [SampleFilter])
   }
 
-  /// Where the changes of a page are.
+  /// The part of the store that a page covers.
   enum Part: Codable, Hashable {
-    /// Samples that the undoing of imports took back, up to a number of theirs.
+    /// Samples that undone imports have removed, up to a number of their own sequence.
     case undone(upTo: Int64)
-    /// Up to a change number.
+    /// The changes of a step, up to a change number.
     case step(Step, upTo: Int64)
   }
 
-  /// A page that was handed out and not committed, to be read again as it was.
+  /// A page that was handed out and not committed, and that must be read again in the same form.
   struct PageInHand: Codable, Hashable {
-    /// See ``ConsumerState/page``.
+    /// The key of the page; see ``ConsumerState/page``.
     var page: UInt64
     var part: Part
-    /// The consumer after it. One; an array, because a structure cannot hold one of its own kind.
+    /// The consumer's state after the page. An array with one element, because a structure cannot contain itself.
     var after: [ConsumerState]
   }
 
   private(set) var filter: SampleFilter
-  /// The last of the samples taken back by the undoing of imports that the consumer was told of.
+  /// The number of the last sample removed by undone imports that the consumer was told of.
   private(set) var undone: Int64
   private(set) var stretches: [Stretch] = []
-  /// Every sample that the consumer may have passes one of these, or ``filter``.
+  /// Earlier filters. Every sample that the consumer may have passes one of these, or ``filter``.
   private(set) var known: [SampleFilter] = []
-  /// The last change number up to which samples were taken back that do not pass ``filter``; `nil` where none are to be.
+  /// The change number up to which samples that do not pass ``filter`` were withdrawn, or `nil` if none are to be.
   private(set) var withdrawn: Int64?
-  /// Covers ``position``; `nil` at the beginning.
+  /// The epoch that covers ``position``, or `nil` at the beginning.
   private(set) var epoch: Epoch?
-  /// Names the last page that was committed; 0 before the first.
+  /// The key of the last committed page, or 0 before the first.
   private(set) var page: UInt64 = 0
-  /// What was delivered before is void, and the consumer has not been told so yet.
+  /// Whether earlier deliveries are invalid and the consumer has not been told so yet.
   private(set) var isReset = false
   private(set) var inHand: PageInHand?
 
-  /// - Parameter undone: the last of the samples taken back by the undoing of imports.
+  /// Creates a consumer at the beginning.
+  ///
+  /// - Parameter undone: the number of the last sample removed by undone imports.
   init(filter: SampleFilter, undone: Int64, isReset: Bool = false) {
     (self.filter, self.undone, self.isReset) = (filter, undone, isReset)
   }
 
-  /// The last change number that was dealt with, under whatever filter.
+  /// The last change number that was processed, under any filter.
   var position: Int64 { stretches.last?.last ?? 0 }
 
   var step: Step {
@@ -77,20 +80,22 @@ struct ConsumerState: Codable, Hashable {
     return .follow(after: position, deletions: possible)
   }
 
-  /// Every sample that the consumer may have passes one of these.
+  /// The filters that every sample which the consumer may have passes at least one of.
   var possible: [SampleFilter] { Self.simplified(known + [filter]) }
 
   private var others: [SampleFilter] { known.filter { !filter.contains($0) } }
 
-  /// Whether a page of such a part is noted before it is handed out: if another filter interrupts the taking back, it must be
-  /// known how far that may have come.
+  /// Returns whether a page of this part must be saved before it is handed out. If another filter interrupts a
+  /// withdrawal, the state must show how far it may have come.
   static func mustNote(_ part: Part) -> Bool {
     if case .step(.withdraw, _) = part { true } else { false }
   }
 
   // MARK: What changes it
 
-  /// - Parameter withdraws: takes back what was delivered and does not pass the filter.
+  /// Returns the state with another filter.
+  ///
+  /// - Parameter withdraws: whether to withdraw delivered samples that do not pass the filter.
   func selecting(_ filter: SampleFilter, withdraws: Bool) -> ConsumerState {
     var state = self
     state.select(filter, withdraws: withdraws)
@@ -108,11 +113,11 @@ struct ConsumerState: Codable, Hashable {
     if withdraws, withdrawn == nil, !others.isEmpty { (withdrawn, inHand) = (0, nil) }
   }
 
-  /// Takes note that the step's changes up to a number were dealt with.
+  /// Records that a step's changes up to a number were processed.
   ///
   /// - Parameters:
-  ///   - isWhole: whether these were all that the step asks for.
-  ///   - epoch: covers `last`.
+  ///   - isWhole: whether these were all changes of the step.
+  ///   - epoch: the epoch that covers `last`.
   mutating func advance(_ step: Step, to last: Int64, isWhole: Bool, epoch: Epoch) {
     switch step {
     case .withdraw:
@@ -131,31 +136,31 @@ struct ConsumerState: Codable, Hashable {
     }
   }
 
-  /// Takes note that the consumer knows of what the undoing of imports took back, up to a number of these.
+  /// Records that the consumer was told of the samples removed by undone imports, up to a number of their sequence.
   mutating func advance(undone: Int64) { self.undone = undone }
 
-  /// Forgets all that was delivered.
+  /// Discards all progress.
   mutating func startOver(undone: Int64) {
     self = ConsumerState(filter: filter, undone: undone, isReset: true)
   }
 
-  /// With a page handed out.
+  /// Returns the state with a page handed out.
   func handingOut(_ page: UInt64, _ part: Part, after: ConsumerState) -> ConsumerState {
     var state = self
     state.inHand = PageInHand(page: page, part: part, after: [after])
     return state
   }
 
-  /// Takes note that a page was dealt with.
+  /// Records that a page was processed.
   mutating func finish(page: UInt64) {
     self.page = page
     isReset = false
     inHand = nil
   }
 
-  /// Goes back to a change number, after which everything is another by now.
+  /// Goes back to a change number, after which all changes differ.
   ///
-  /// - Parameter epoch: covers `change`.
+  /// - Parameter epoch: the epoch that covers `change`.
   mutating func rewind(to change: Int64, epoch: Epoch) {
     forgetPageInHand()
     guard change < position else { return }
@@ -166,7 +171,7 @@ struct ConsumerState: Codable, Hashable {
     self.epoch = change > 0 ? epoch : nil
   }
 
-  /// What a page in hand takes back may be gone already where it was delivered.
+  /// Discards the page in hand. The destination may already have deleted what the page withdraws.
   private mutating func forgetPageInHand() {
     if case .step(.withdraw, let last)? = inHand?.part { keep(only: filter, upTo: last) }
     inHand = nil
@@ -178,7 +183,7 @@ struct ConsumerState: Codable, Hashable {
     update(after: 0, upTo: last) { $0.map(filter.intersection) }
   }
 
-  /// Changes the filters of all stretches between two change numbers, dividing those that lie across.
+  /// Changes the filters of all stretches between two change numbers. Stretches across the bounds are divided.
   private mutating func update(after start: Int64, upTo end: Int64, _ body: ([SampleFilter]) -> [SampleFilter]) {
     var updated: [Stretch] = []
     var first: Int64 = 0
@@ -194,7 +199,7 @@ struct ConsumerState: Codable, Hashable {
     merge()
   }
 
-  /// Makes one of neighbours that agree.
+  /// Merges consecutive stretches with equal filters.
   private mutating func merge() {
     stretches = stretches.reduce(into: []) { merged, stretch in
       if let previous = merged.last, Set(previous.filters) == Set(stretch.filters) { merged.removeLast() }
@@ -202,7 +207,7 @@ struct ConsumerState: Codable, Hashable {
     }
   }
 
-  /// Without those that let nothing through, and those that another contains.
+  /// Returns the filters without empty ones and without those that another filter contains.
   private static func simplified(_ filters: [SampleFilter]) -> [SampleFilter] {
     filters.reduce(into: []) { kept, filter in
       if filter.isEmpty || kept.contains(where: { $0.contains(filter) }) { return }

@@ -1,16 +1,16 @@
 import GRDB
 
-/// Where all consumers stand and which deliveries are paused, without what either knows besides: cheap enough to be read
-/// every second or so.
+/// The positions of all consumers and the paused deliveries, without further details. Cheap enough to read every
+/// second.
 public struct DeliveryStandings: Hashable, Sendable {
-  /// By the names of consumers; see ``ConsumerPosition/anchor``.
+  /// The positions by consumer; see ``ConsumerPosition/anchor``.
   public var positions: [String: Anchor] = [:]
-  /// Consumers to which nothing is delivered because the owner said so; see ``DeliveryState/paused``.
+  /// The consumers whose deliveries the owner has paused; see ``DeliveryState/paused``.
   public var paused: Set<String> = []
 }
 
 extension HealthStore.Deliveries {
-  /// Where all stand, as of one moment. Throws ``StoreError``.
+  /// Returns all positions and pauses in one consistent read. Throws ``StoreError``.
   public func standings() async throws(StoreError) -> DeliveryStandings {
     try await store.read { db in
       var standings = DeliveryStandings()

@@ -1,30 +1,30 @@
 import GRDB
 import HealthModel
 
-/// What became of the attempts to pass changes on to a consumer elsewhere, whichever process made them.
+/// The results of a consumer's deliveries to another place, whichever process attempted them.
 public struct DeliveryState: Hashable, Sendable {
-  /// The ``FeedConsumer``'s.
+  /// The name of the ``FeedConsumer``.
   public var consumer: String
-  /// Since when nothing is delivered because the owner said so; `nil` where it is.
+  /// The time at which the owner paused deliveries, or `nil` if they are not paused.
   public var paused: Timestamp?
-  /// The last attempt, successful or not.
+  /// The time of the last attempt, successful or not.
   public var attempted: Timestamp?
-  /// The last that was acknowledged.
+  /// The time of the last acknowledged delivery.
   public var succeeded: Timestamp?
-  /// Since when every attempt fails; `nil` where the last one succeeded.
+  /// The time since which every attempt has failed, or `nil` if the last one succeeded.
   public var failing: Timestamp?
-  /// Attempts since then.
+  /// The number of failed attempts since then.
   public var failures = 0
-  /// Why the last one failed, for a person.
+  /// The reason for the last failure, for display.
   public var reason: String?
-  /// Before this no other attempt is made; `nil` where nobody waits.
+  /// The time before which no other attempt is made, or `nil` if no retry is scheduled.
   public var waiting: Timestamp?
-  /// Samples and tombstones ever delivered, those twice that came twice.
+  /// The total number of delivered samples and tombstones. Repeated deliveries count again.
   public var delivered = 0
-  /// Likewise, of those that were refused for good.
+  /// The total number of samples and tombstones that were permanently refused. Repeated deliveries count again.
   public var refused = 0
 
-  /// Nothing was ever attempted.
+  /// Creates a state without attempts.
   public init(consumer: String) { self.consumer = consumer }
 
   fileprivate init(_ row: Row) {
@@ -37,24 +37,24 @@ public struct DeliveryState: Hashable, Sendable {
 }
 
 extension HealthStore {
-  /// What became of deliveries.
+  /// The results of deliveries.
   public struct Deliveries: Sendable {
     let store: HealthStore
   }
 
-  /// What became of deliveries.
+  /// The results of deliveries.
   public var deliveries: Deliveries { Deliveries(store: self) }
 }
 
 extension HealthStore.Deliveries {
-  /// All that were ever attempted or paused, by consumer.
+  /// Returns the states of all deliveries that were ever attempted or paused, by consumer.
   public func all() async throws(StoreError) -> [DeliveryState] {
     try await store.read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM delivery ORDER BY consumer").map(DeliveryState.init)
     }
   }
 
-  /// That of one consumer; one of which nothing is known where nothing was ever attempted.
+  /// Returns the state of one consumer's deliveries, or an empty state if none was ever attempted.
   public func state(of consumer: String) async throws(StoreError) -> DeliveryState {
     try await store.read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM delivery WHERE consumer = ?", arguments: [consumer])
@@ -62,7 +62,8 @@ extension HealthStore.Deliveries {
     }
   }
 
-  /// Stops deliveries to a consumer, or lets them go on, and writes that into the audit log. Does nothing where it is so.
+  /// Pauses or resumes deliveries to a consumer, and records that in the audit log. Does nothing if the state is
+  /// already as requested.
   public func setPaused(_ isPaused: Bool, _ consumer: String) async throws(StoreError) {
     let now = Timestamp.now
     try await store.write { db in
@@ -79,9 +80,9 @@ extension HealthStore.Deliveries {
     }
   }
 
-  /// Takes note of an attempt that failed.
+  /// Records a failed attempt.
   ///
-  /// - Parameter waiting: when the next is made; `nil` where nobody will make it.
+  /// - Parameter waiting: the time of the next attempt, or `nil` if none is scheduled.
   public func noteFailure(_ reason: String, waiting: Timestamp?, _ consumer: String) async throws(StoreError) {
     let now = Timestamp.now.microseconds
     try await store.write { db in
@@ -95,7 +96,7 @@ extension HealthStore.Deliveries {
     }
   }
 
-  /// Takes note of what was acknowledged.
+  /// Records an acknowledged delivery.
   public func noteSuccess(delivered: Int, refused: Int, _ consumer: String) async throws(StoreError) {
     let now = Timestamp.now.microseconds
     try await store.write { db in
@@ -109,7 +110,7 @@ extension HealthStore.Deliveries {
     }
   }
 
-  /// Takes note that everything is there, so that nothing fails any more.
+  /// Records that nothing is left to deliver, which ends a series of failures.
   public func noteNothingToDo(_ consumer: String) async throws(StoreError) {
     guard try await state(of: consumer).failing != nil else { return }
     try await store.write { db in
@@ -119,7 +120,7 @@ extension HealthStore.Deliveries {
     }
   }
 
-  /// Forgets what is known of a consumer, also that it was paused.
+  /// Deletes the state of a consumer, including its pause.
   public func remove(_ consumer: String) async throws(StoreError) {
     try await store.write { db in
       try db.execute(sql: "DELETE FROM delivery WHERE consumer = ?", arguments: [consumer])

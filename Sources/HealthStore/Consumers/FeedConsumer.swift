@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Somebody on this machine who takes what happens in a store and passes it on, and whose position the store keeps: a
-/// destination, a statistic, an index. Made by ``HealthStore/consumer(_:filter:whenNarrowed:receipt:)``.
+/// A consumer on this machine that reads a store's changes and passes them on, and whose position the store keeps: a
+/// destination, a statistic, an index. Created by ``HealthStore/consumer(_:filter:whenNarrowed:receipt:owedAs:)``.
 ///
 /// ```swift
 /// func printRoutes(of store: HealthStore) async throws {
@@ -17,63 +17,67 @@ import HealthModel
 /// }
 /// ```
 ///
-/// A page that was not committed comes again, perhaps with other bounds: whoever takes it must be able to take it twice, or
-/// ask for repeatable pages and know them by their keys.
-/// What was committed does not come again, whatever becomes of the filter or the process, unless a page says that
-/// everything starts over.
+/// A page that was not committed comes again, perhaps with other bounds: process pages idempotently, or request
+/// repeatable pages and recognise them by their keys. Committed changes do not come again, whatever happens to the
+/// filter or the process, unless a page says that everything starts over.
 ///
-/// With the store's file, a consumer's position goes back to that of the copy which was put in its place, and nothing in
-/// the file says so. Whoever can keep a few bytes where it delivers to keeps ``ConsumerPage/receipt`` there, before the
-/// commit, and gives it back with the next ``HealthStore/consumer(_:filter:whenNarrowed:receipt:)``.
+/// If the store's file is replaced by an older copy, the consumer's position goes back too, and nothing in the file
+/// shows that. To detect it, save ``ConsumerPage/receipt`` at the destination before each commit, and pass it to the
+/// next ``HealthStore/consumer(_:filter:whenNarrowed:receipt:owedAs:)``.
 ///
-/// Of every sample that it has, a consumer is told when it is deleted, also where its filter does not let that sample
-/// through any more. It may be told of the deletion of a sample that it never had.
+/// A consumer receives the deletion of every sample that it has, even if its filter excludes that sample by now. It
+/// may also receive deletions of samples that it never had.
 ///
-/// One process at a time works for a name: of two, the one that is late has ``StoreError/consumerChanged(name:)`` of
-/// ``commit(_:)``.
+/// One process at a time may work for a name: if there are two, ``commit(_:)`` of the later one throws
+/// ``StoreError/consumerChanged(name:)``.
 public struct FeedConsumer: Sendable {
-  /// The most changes of a page where nothing else is asked for.
+  /// The default maximum number of changes in a page.
   public static let defaultPageSize = 2_000
-  /// So many changes that nobody wants may be read again, rather than noted with a commit each time.
+  /// The number of excluded changes that may be read again, to avoid a commit for each.
   private static let tolerableRepetition: Int64 = 5_000
 
-  /// Chosen by its owner; one consumer in the store has it.
+  /// The name that the owner chose, unique in the store.
   public let name: String
-  /// What it wants. Once the store has another filter for this name, this object's pages and commits throw
-  /// ``StoreError/consumerChanged(name:)``.
+  /// The filter of the consumer. Once the store has another filter for this name, this object's pages and commits
+  /// throw ``StoreError/consumerChanged(name:)``.
   public let filter: SampleFilter
-  /// Whether it was not there before this object was asked for.
+  /// Whether the consumer was created with this object.
   public let isNew: Bool
   let store: HealthStore
 
-  /// What was not committed yet, up to what there is now. Throws ``StoreError``; ends when its task is cancelled.
+  /// Returns the pages that were not committed yet, up to the current position. The sequence throws ``StoreError``,
+  /// and ends when its task is cancelled.
   ///
   /// - Parameters:
-  ///   - size: the most changes of a page.
-  ///   - repeatable: notes each page before it is handed out, which costs another commit: one that was not committed comes
-  ///     again under the same ``ConsumerPage/key``, with the same changes, but for what is gone meanwhile.
+  ///   - size: the maximum number of changes in a page.
+  ///   - repeatable: whether to save each page before it is handed out, which costs another commit. A page that was
+  ///     not committed comes again under the same ``ConsumerPage/key``, with the same changes except for those that
+  ///     are gone since.
   public func pages(ofAtMost size: Int = defaultPageSize, repeatable: Bool = false) -> ConsumerPages {
     ConsumerPages(consumer: self, size: size, follows: false, isRepeatable: repeatable)
   }
 
-  /// What was not committed yet, and then what happens, whichever process of this machine does it. Throws ``StoreError``;
-  /// ends when its task is cancelled.
+  /// Returns the pages that were not committed yet, and then new ones as changes happen in any process of this
+  /// machine. The sequence throws ``StoreError``, and ends when its task is cancelled.
   ///
   /// - Parameters: see ``pages(ofAtMost:repeatable:)``.
   public func following(ofAtMost size: Int = defaultPageSize, repeatable: Bool = false) -> ConsumerPages {
     ConsumerPages(consumer: self, size: size, follows: true, isRepeatable: repeatable)
   }
 
-  /// Takes note that all of a page was dealt with: whatever it was passed on to has it for good.
+  /// Records that a page was processed completely and passed on permanently.
   ///
-  /// - Throws: ``StoreError/consumerChanged(name:)`` where it is not the consumer's next page any more: it was committed
-  ///   before, the consumer was removed, its filter is another, or an import was undone. Ask for the next page then.
+  /// - Throws: ``StoreError/consumerChanged(name:)`` if the page is not the consumer's next one any more: it was
+  ///   committed before, the consumer was removed, its filter has changed, or an import was undone. Request the next
+  ///   page then.
   public func commit(_ page: ConsumerPage) async throws(StoreError) {
     guard page.consumer == name, page.store == store.id else { throw .consumerChanged(name: name) }
     _ = try await replace(page.revision, with: page.state)
   }
 
-  /// - Parameter revision: that the state was made from.
+  /// Replaces the consumer's state.
+  ///
+  /// - Parameter revision: the revision that the new state is based on.
   /// - Returns: the new revision.
   private func replace(_ revision: Int64, with state: ConsumerState) async throws(StoreError) -> Int64 {
     try await store.write { [name] db in
@@ -86,10 +90,10 @@ public struct FeedConsumer: Sendable {
 
   // MARK: Reading ahead
 
-  /// Reads what comes after a page that is not committed yet, while that is being dealt with.
+  /// Reads the page after one that is not committed yet, while that one is being processed.
   ///
-  /// - Parameter size: the most changes of a page.
-  /// - Returns: what ``commit(_:handingOut:)`` takes; `nil` where nothing is left, or everything starts over.
+  /// - Parameter size: the maximum number of changes in a page.
+  /// - Returns: the page for ``commit(_:handingOut:)``, or `nil` if nothing is left or everything starts over.
   public func ahead(
     of page: ConsumerPage, ofAtMost size: Int = defaultPageSize
   ) async throws(StoreError) -> PageAhead? {
@@ -101,10 +105,10 @@ public struct FeedConsumer: Sendable {
     return PageAhead(read: read)
   }
 
-  /// Takes note of a page as ``commit(_:)`` does, and in the same step hands out the next one, which is repeatable.
+  /// Commits a page as ``commit(_:)`` does, and in the same transaction hands out the next one, which is repeatable.
   ///
-  /// - Parameter ahead: ``ahead(of:ofAtMost:)`` of the page.
-  /// - Throws: see ``commit(_:)``; then nothing was handed out.
+  /// - Parameter ahead: the result of ``ahead(of:ofAtMost:)`` for the page.
+  /// - Throws: see ``commit(_:)``. In that case nothing was handed out.
   public func commit(
     _ page: ConsumerPage, handingOut ahead: PageAhead
   ) async throws(StoreError) -> ConsumerPage {
@@ -118,7 +122,7 @@ public struct FeedConsumer: Sendable {
 
   // MARK: The next page
 
-  /// The first page that was not committed, or else where the store stands.
+  /// Returns the first page that was not committed, or the store's position if there is none.
   func next(_ pages: ConsumerPages) async throws(StoreError) -> Next {
     let (name, filter, size) = (name, filter, max(1, pages.size))
     let (row, read) = try await store.read { [epochs = store.epochs] db in
@@ -131,7 +135,7 @@ public struct FeedConsumer: Sendable {
     guard read.part != nil || read.after.isReset else {
       let passed = read.after.position - row.state.position
       if read.after != row.state, !pages.follows || passed > Self.tolerableRepetition {
-        // Where somebody else was faster, this is read again.
+        // If another process was faster, this part is read again.
         try await store.write { db in _ = try ConsumerRow.replace(row.revision, with: read.after, of: name, db) }
       }
       return .nothing(Anchor(change: read.after.position))
@@ -146,31 +150,30 @@ public struct FeedConsumer: Sendable {
 
   enum Next {
     case page(ConsumerPage)
-    /// Nothing that the consumer wants.
+    /// No changes that the consumer wants, and the store's position.
     case nothing(Anchor)
   }
 }
 
-/// Some changes for a ``FeedConsumer``, in no order: whoever has dealt with the deletions first has nothing that is
-/// deleted.
+/// A page of changes for a ``FeedConsumer``, in no order. Process the deletions first.
 public struct ConsumerPage: Sendable {
   let consumer: String
   let store: UUID
-  /// Of the consumer before it.
+  /// The revision of the consumer before the page.
   let revision: Int64
-  /// Of the consumer after it.
+  /// The state of the consumer after the page.
   let state: ConsumerState
-  /// Names the page: the same if it comes again, where pages are repeatable, and else another.
+  /// The key of the page. A repeatable page keeps its key when it comes again; any other page gets a new one.
   public let key: UInt64
-  /// What the consumer keeps where it delivers to, so that both can be held against each other.
+  /// The receipt to save at the destination, for comparison with the store.
   public let receipt: ConsumerReceipt
-  /// As they are stored, which is fastest to pass on. None on a first page that only says that everything starts over, and
-  /// on one that comes again when all of it is gone.
+  /// The changes in their stored form, which is fastest to pass on. Empty on a first page that only announces a new
+  /// start, and on a repeated page whose changes are all gone.
   public let changes: CodedChanges
-  /// Nobody knows what of the pages before is still in the record: forget them all. What is there comes again, beginning
-  /// with this page.
+  /// Whether everything starts over: discard the content of all earlier pages, because it is unknown what is still in
+  /// the record. The record comes again, beginning with this page.
   public let startsOver: Bool
-  /// There was nothing else when it was read.
+  /// Whether nothing else was left when the page was read.
   public let isLast: Bool
 
   init(consumer: String, store: UUID, revision: Int64, key: UInt64, _ read: ConsumerReader.Page) {
@@ -183,31 +186,31 @@ public struct ConsumerPage: Sendable {
     self.state = state
   }
 
-  /// Samples to delete, perhaps some that were never delivered.
+  /// The samples to delete, possibly including some that were never delivered.
   public var deletions: [Tombstone] { changes.tombstones.map(changes.tombstone) }
 
-  /// Samples to add, or to take in place of one with the same reference.
+  /// Returns the samples to add. A sample replaces an earlier one with the same reference.
   ///
-  /// - Throws: `DecodingError` where the store is damaged.
+  /// - Throws: `DecodingError` if the store is damaged.
   public func additions() throws -> [Sample] {
     let expander = try ChangeExpander(changes)
     return try changes.samples.map(expander.sample)
   }
 }
 
-/// The changes after a ``ConsumerPage``, read before that is committed.
+/// The page after a ``ConsumerPage``, read before that page is committed.
 public struct PageAhead: Sendable {
   let read: ConsumerReader.Page
 }
 
-/// Says which page of a ``FeedConsumer`` was the last, and where the store stood then.
+/// A record of a ``FeedConsumer``'s last page and of the store's position at that time.
 public struct ConsumerReceipt: Hashable, Sendable, Codable {
   let previous: UInt64
   let page: UInt64
   let position: Int64
   let epoch: Epoch?
 
-  /// Whether the consumer goes on from what the receipt is for. The page may not have been committed, if its changes are
+  /// Returns whether the consumer continues from the receipt's page. The page may be uncommitted, if its changes are
   /// still those of the store.
   func isCurrent(_ state: ConsumerState, _ db: Database) throws -> Bool {
     if state.page == page { return true }
@@ -216,7 +219,7 @@ public struct ConsumerReceipt: Hashable, Sendable, Codable {
   }
 }
 
-/// The pages of a ``FeedConsumer``. Each must be committed before the next is asked for, or it comes again.
+/// The pages of a ``FeedConsumer``. A page that is not committed before the next is requested comes again.
 public struct ConsumerPages: AsyncSequence, Sendable {
   let consumer: FeedConsumer
   let size: Int
@@ -241,7 +244,7 @@ public struct ConsumerPages: AsyncSequence, Sendable {
         }
         return nil
       } catch  where Task.isCancelled {
-        // A cancelled read comes back as an error of the store.
+        // A cancelled read throws an error of the store.
         return nil
       }
     }

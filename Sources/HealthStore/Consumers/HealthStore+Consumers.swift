@@ -1,44 +1,47 @@
 import GRDB
 import HealthModel
 
-/// Where a ``FeedConsumer`` stands.
+/// The position of a ``FeedConsumer``.
 public struct ConsumerPosition: Hashable, Sendable {
-  /// As its owner chose it.
+  /// The name that the owner chose.
   public var name: String
-  /// What it was last asked for with.
+  /// The filter of the last request.
   public var filter: SampleFilter
-  /// Everything up to here has been dealt with, but for what a wider filter has added.
+  /// The position up to which everything was processed, except for additions of a wider filter.
   public var anchor: Anchor
-  /// The changes of the store that it has not dealt with, at most: those are counted too that it does not want.
+  /// The maximum number of changes that were not processed. It includes changes that the consumer does not want.
   public var behind: Int
-  /// Whether it has passed any change, or a repeatable page is handed out. If not, everything still comes.
+  /// Whether the consumer has passed any change or has a repeatable page in hand. If not, everything is still to
+  /// come.
   public var hasBegun: Bool
-  /// When it last went on.
+  /// The time of the last progress.
   public var updated: Timestamp
 }
 
 extension HealthStore {
-  /// What becomes of samples that a consumer has, and that its new filter does not let through.
+  /// The treatment of delivered samples that a new filter excludes.
   public enum Narrowing: Hashable, Sendable {
-    /// The consumer keeps them as they are, and is told when they are deleted.
+    /// The consumer keeps the samples and is told when they are deleted.
     case keep
-    /// The consumer is told that they are deleted.
+    /// The consumer is told that the samples are deleted.
     case withdraw
   }
 
-  /// The consumer of this name, which begins at the beginning if there is none. It is there until somebody removes it.
+  /// Returns the consumer with this name, or creates it at the beginning of the feed. It exists until it is removed.
   ///
-  /// The filter may be another than last time. What it adds comes in addition to what is new, and what it excludes is for
-  /// `narrowing` to say; nothing comes a second time that the consumer has.
+  /// The filter may differ from the last one. Samples that it adds are delivered in addition to new ones, and
+  /// `narrowing` determines what happens to samples that it excludes. The consumer receives nothing twice.
   ///
-  /// Tombstones that a consumer has not passed are kept for it: whoever gives one up removes it with ``removeConsumer(_:)``.
+  /// Tombstones that a consumer has not passed are kept for it: remove an abandoned consumer with
+  /// ``removeConsumer(_:)``.
   ///
   /// - Parameters:
-  ///   - name: chosen by its owner, such as `mqtt:home`.
-  ///   - filter: what it wants.
-  ///   - receipt: what its owner kept of the last page. One that is not of this consumer's last page makes it start over.
-  ///   - other: of a consumer that is new, the name of one that has what this one is to take back: whatever of that the other
-  ///     has yet to hear that an undone import took back, this one is told, too.
+  ///   - name: chosen by the owner, such as `mqtt:home`.
+  ///   - filter: the samples that the consumer wants.
+  ///   - receipt: the saved receipt of the last page. If it does not belong to this consumer's last page, the
+  ///     consumer starts over.
+  ///   - other: for a new consumer, the name of another consumer that has the samples which this one is to withdraw.
+  ///     This one is also told of samples removed by undone imports that the other one has not been told of.
   @discardableResult
   public func consumer(
     _ name: String, filter: SampleFilter = .everything, whenNarrowed narrowing: Narrowing = .keep,
@@ -73,7 +76,7 @@ extension HealthStore {
     return FeedConsumer(name: name, filter: filter, isNew: isNew, store: self)
   }
 
-  /// All consumers, by name.
+  /// Returns the positions of all consumers, by name.
   public func consumers() async throws(StoreError) -> [ConsumerPosition] {
     try await read { db in
       let counter = try Schema.counter(db)
@@ -87,10 +90,10 @@ extension HealthStore {
     }
   }
 
-  /// Has a consumer begin anew with a page that says so (``ConsumerPage/startsOver``). Where there is none, one begins so if
-  /// a filter is given, and nothing is done otherwise.
+  /// Makes a consumer start over with a page that says so (``ConsumerPage/startsOver``). If there is no such
+  /// consumer, creates it if a filter is given, and otherwise does nothing.
   ///
-  /// - Parameter filter: what it wants from now on, whatever it had; as before by default.
+  /// - Parameter filter: the new filter of the consumer, or `nil` to keep the current one.
   public func startConsumerOver(_ name: String, with filter: SampleFilter? = nil) async throws(StoreError) {
     try await write { db in
       let row = try ConsumerRow.fetch(name, db)
@@ -104,9 +107,9 @@ extension HealthStore {
     }
   }
 
-  /// Forgets a consumer. One of the same name begins at the beginning.
+  /// Removes a consumer. A new consumer with the same name begins at the beginning.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether the consumer existed.
   @discardableResult
   public func removeConsumer(_ name: String) async throws(StoreError) -> Bool {
     try await write { db in try ConsumerRow.remove(name, db) }

@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// The samples that were taken back without a tombstone, for consumers who may have them: by the undoing of an import, or
-/// because a finer start, or another source, became known under which they go on. Numbered in their own sequence, and kept until every consumer has passed them.
+/// The samples that were removed without a tombstone, for consumers that may have them: by undoing an import, or
+/// because the sample continues with a finer start or another source. They are numbered in a sequence of their own,
+/// and kept until every consumer has passed them.
 enum UndoneSamples {
-  /// The highest number that was ever given out and matters to anybody.
+  /// Returns the highest number that was assigned and is still relevant.
   static func last(_ db: Database) throws -> Int64 {
     try Int64.fetchOne(
       db,
@@ -15,7 +16,7 @@ enum UndoneSamples {
         """) ?? 0
   }
 
-  /// Adds all samples after a change number, which are about to be taken back.
+  /// Adds all samples after a change number, which are about to be removed.
   static func add(after change: Int64, _ db: Database) throws {
     let last = try last(db)
     try db.execute(
@@ -26,7 +27,7 @@ enum UndoneSamples {
         """, arguments: [last, Timestamp.now.microseconds, change])
   }
 
-  /// Adds one sample, if there is a consumer.
+  /// Adds one sample, if any consumer exists.
   static func add(_ type: SampleType, start: Int64, _ uuid: UUID, _ db: Database) throws {
     guard try ConsumerRow.exists(db) else { return }
     var insertion = try Binding(
@@ -39,7 +40,8 @@ enum UndoneSamples {
     try insertion.run(db)
   }
 
-  /// Those after a number that pass any of some filters, as tombstones, and the number of the last that was looked at.
+  /// Returns the samples after a number that pass any of some filters, as tombstones, and the number of the last one
+  /// examined.
   static func after(
     _ number: Int64, upTo end: Int64 = .max, passing filters: [SampleFilter], limit: Int, _ db: Database
   ) throws -> (changes: CodedChanges, last: Int64) {
@@ -63,7 +65,7 @@ enum UndoneSamples {
     return (coder.changes, last)
   }
 
-  /// Forgets those that every consumer has passed.
+  /// Deletes the samples that every consumer has passed.
   static func prune(_ db: Database) throws {
     try db.execute(
       sql: "DELETE FROM undoneSample WHERE number <= COALESCE((SELECT MIN(undone) FROM consumer), number)")

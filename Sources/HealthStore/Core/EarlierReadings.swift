@@ -3,14 +3,14 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Readings of which the value was a part of the identity: each replacement was a deletion, and two machines that replaced in
-/// another order deleted both.
+/// The migration of readings of earlier versions, whose identity included the value. Each replacement was a deletion,
+/// so two machines that replaced values in different orders deleted both.
 enum EarlierReadings {
-  /// The times that one value may have come back after another, each time with a new identity.
+  /// The number of times that one value may have returned after another, each time with a new identity.
   private static let ordinals = 0..<256
 
-  /// Gives them the identity of ``SampleIdentity/uuid(ofReading:sender:)``; whose they are, nobody has written down. What was deleted
-  /// stays deleted.
+  /// Gives each earlier reading the identity of ``SampleIdentity/uuid(ofReading:sender:)``, without a sender because
+  /// none was recorded. Deleted readings stay deleted.
   static func rename(_ db: Database) throws {
     var counter = try Schema.counter(db)
     let first = counter
@@ -51,7 +51,8 @@ enum EarlierReadings {
     }
   }
 
-  /// A tombstone does not say of which period it is, so that it becomes one of each.
+  /// Adds a tombstone for every period to each tombstone, because a tombstone does not say which period it belongs
+  /// to.
   private static func renameTombstones(_ counter: inout Int64, _ db: Database) throws {
     let rows = try Row.fetchAll(
       db,
@@ -81,7 +82,7 @@ enum EarlierReadings {
         counter += Int64(db.changesCount)
       }
     }
-    // What is here was brought back, or said since.
+    // A reading that is here was restored or reported again after its deletion.
     try db.execute(
       sql: """
         DELETE FROM tombstone WHERE (type, start, uuid) IN (SELECT type, start, uuid FROM sample WHERE type IN (
@@ -89,7 +90,7 @@ enum EarlierReadings {
         """)
   }
 
-  /// Types of which there may be readings, in SQL.
+  /// An SQL condition for the types that may have readings.
   private static let isOfReadings =
     "(identifier NOT GLOB 'HK*' OR identifier GLOB 'HKCharacteristic*' OR identifier = '\(SampleType.activitySummary)')"
 
@@ -98,16 +99,16 @@ enum EarlierReadings {
   }
 
   private static func isEarlier(_ sample: Sample) -> Bool {
-    // Of these, one that was brought back has another identity.
+    // A restored reading of these kinds has another identity than the derived one.
     if Payload.kindsOneAtATime.contains(sample.payload.kind) { return true }
     return sample.uuid.isDerived && ordinals.contains { sample.uuid == identity(of: sample, ordinal: $0) }
   }
 
   // MARK: Their identities
 
-  /// The identity that a reading had.
+  /// Returns the identity that earlier versions gave a reading.
   ///
-  /// - Parameter ordinal: how many times the same value had come back.
+  /// - Parameter ordinal: the number of times that the same value had returned.
   static func identity(of sample: Sample, ordinal: Int) -> UUID {
     let fields = ["v1", "drifting", sample.type.rawValue, String(sample.start.seconds)] + said(sample) + ["\(ordinal)"]
     var hasher = Insecure.SHA1()
@@ -124,7 +125,7 @@ enum EarlierReadings {
     case .quantity(let quantity):
       return [sample.payload.kind, String(sample.end.seconds), sample.source.name, "\(quantity.value)", quantity.unit]
     case .unknown(let kind, let content):
-      // Any JSON value can be written as JSON.
+      // Encoding a JSON value never fails.
       return [kind, String(sample.end.seconds), sample.source.name, (try? CanonicalJSON.encode(content)) ?? ""]
     case .activitySummary(let summary):
       let attributes = summary.attributes.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }

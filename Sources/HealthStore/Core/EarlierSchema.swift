@@ -1,14 +1,15 @@
 import GRDB
 
-/// The tables of a store before version 0.9.0, as the last development version left them (commit 2853c503). What was older was
-/// never given to anybody.
+/// The migration from stores before version 0.9.0, as the last development version left them (commit 2853c503). Older
+/// versions were never distributed.
 enum EarlierSchema {
   private static let migrations: Set = [
     "v1", "v2", "v3", "v4", "v5", "confirmedPerson", "importUndo", "auditReads", "consumers", "roads", "roadsOfTypes",
     "analysisSettings", "deliveries", "activities", "workoutsOfAnyName", "workoutsOfNoSource", "renamedSources",
   ]
 
-  /// Throws ``StoreError/other(path:detail:)`` for tables that are older still.
+  /// Returns whether the database has the tables of that version. Throws ``StoreError/other(path:detail:)`` if they
+  /// are even older.
   static func isOf(_ db: Database, path: String) throws -> Bool {
     guard try db.tableExists("grdb_migrations") else { return false }
     let applied = try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
@@ -21,11 +22,11 @@ enum EarlierSchema {
     return true
   }
 
-  /// Samples have got other identities under numbers of their own: what was kept beside them is of those that they had.
+  /// Rebuilds or discards derived data after samples got new identities and change numbers.
   ///
   /// - Parameters:
-  ///   - first: the counter before.
-  ///   - last: the last number that was given out.
+  ///   - first: the counter before the renumbering.
+  ///   - last: the last change number that was assigned.
   static func renumbered(after first: Int64, upTo last: Int64, _ db: Database) throws {
     try db.execute(sql: "DELETE FROM visibility WHERE sample NOT IN (SELECT change FROM sample)")
     var counter = last
@@ -37,8 +38,9 @@ enum EarlierSchema {
     try UndoJournal.forget(db)
   }
 
-  /// Hidden samples that were deleted, or taken back with their import, stayed in `visibility`: it relied on a foreign key, which
-  /// nothing enforced. Whatever asked how many samples of a type are shown was told too few, or none.
+  /// Rebuilds `visibility` and the counts of each type. Earlier versions left the rows of deleted or undone hidden
+  /// samples behind, because they relied on a foreign key that SQLite did not enforce. The numbers of shown samples
+  /// were too low.
   static func bringUpToDate(_ db: Database) throws {
     let gone =
       try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM visibility WHERE sample NOT IN (SELECT change FROM sample)") ?? 0

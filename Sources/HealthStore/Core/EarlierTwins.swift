@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Records that agree in all that identities are made of, which got their identities in the order in which they came: one
-/// identity meant one thing on one machine and another on the next.
+/// The migration of twins, records that agree in everything that identities are derived from. Earlier versions
+/// numbered them in their order of arrival, so one identity could stand for different records on two machines.
 enum EarlierTwins {
-  /// Gives them the identities of their ranks, as said before all else.
+  /// Gives the twins of every key the identities of their ranks, as the oldest possible statement.
   static func state(_ db: Database) throws {
     let first = try Schema.counter(db)
     var counter = first
@@ -36,7 +36,7 @@ enum EarlierTwins {
     let statements = KeyStatement.all(
       of: records.map(\.copy), key: key.uuid(ordinal: 0), said: Timestamp(microseconds: 0))
     let wasImported = try records.contains { try ImportTrail.contains($0.change, db) }
-    // None may have the identity that another has still.
+    // Random identities first, so that no two records have the same identity in between.
     for record in records {
       try UndoneSamples.add(key.type, start: start, record.copy.uuid, db)
       try db.execute(

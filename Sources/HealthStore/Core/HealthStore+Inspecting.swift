@@ -4,24 +4,26 @@ import HealthModel
 import OperatingSystem
 import SQLiteFiles
 
-/// What a short look at a store shows.
+/// A short summary of a store that was not opened for use.
 public struct StoreInspection: Hashable, Sendable {
-  /// False if an older hpeer wrote it: the next command that opens it brings it up to date.
+  /// Whether the tables are up to date. If not, an older hpeer wrote them, and the next command that opens the store
+  /// migrates them.
   public var isCurrent: Bool
-  /// Of all types; 0 where ``isCurrent`` is false.
+  /// The number of samples of all types, or 0 if ``isCurrent`` is false.
   public var samples: Int
-  /// When the last event of the audit log happened.
+  /// The time of the newest audit event.
   public var newestEvent: Timestamp?
 }
 
 extension HealthStore {
-  /// Looks at a store without opening it for use. Never creates, migrates, locks or writes it. Blocking: for a thread of
-  /// one's own. Throws ``StoreError``, `missing` where there is none.
+  /// Inspects a store without opening it for use. Never creates, migrates, locks or writes it. Blocking: call it on a
+  /// thread of its own. Throws ``StoreError``, `missing` if there is no store.
   public static func inspect(directory: String) throws(StoreError) -> StoreInspection {
     try look(into: directory, inspect)
   }
 
-  /// The types that samples of a store are of, or were, looked at in the same way.
+  /// Returns the sample types that the store has, or once had, samples of. Reads the store as ``inspect(directory:)``
+  /// does.
   public static func types(directory: String) throws(StoreError) -> [SampleType] {
     try look(into: directory) { db, _ in
       try String.fetchAll(db, sql: "SELECT identifier FROM type ORDER BY identifier").map { SampleType($0) }
@@ -67,9 +69,10 @@ extension HealthStore {
 #endif
 
 extension HealthStore {
-  /// Makes a copy of this store as it is now in another directory, which is made and must not be there: to try out there what a write would do.
+  /// Copies the current state of this store into a new directory, to try out what a write would do. The directory is
+  /// created and must not exist.
   ///
-  /// The copy is the same store under the same name. It must not be served, and not outlive its purpose. Blocking.
+  /// The copy has the same store identifier. Do not serve it, and delete it when the trial has ended. Blocking.
   public func copyBlocking(to directory: String) throws(StoreError) {
     let target = directory + "/store.sqlite"
     do {

@@ -5,20 +5,21 @@ import OperatingSystem
 import SQLiteFiles
 
 extension HealthStore {
-  /// How thorough an integrity check is.
+  /// The thoroughness of an integrity check.
   public enum CheckDepth: Hashable, Sendable {
-    /// What opening it reads, and that every page can be read: whatever a write would stumble over.
+    /// A check that every page and everything that opening the store needs can be read. Finds any damage that would
+    /// stop a write.
     case pages
-    /// Also that indexes have what tables have, and what hpeer promises of its tables.
+    /// The check of ``pages``, and of the agreement of indexes with tables and of hpeer's own rules for its tables.
     case everything
   }
 
-  /// Checks a store without opening it for use: SQLite's own `quick_check` or `integrity_check`, then what hpeer promises
-  /// of its tables.
+  /// Checks a store without opening it for use: SQLite's own `quick_check` or `integrity_check`, then hpeer's own
+  /// rules for its tables.
   ///
-  /// Reads everything once, so it takes as long as the store is large. Never creates, migrates or writes the store; a
-  /// server or an import may be at work meanwhile. Throws ``StoreError`` where there is no store that could be checked:
-  /// none at all, another program's database, a newer version's, one that may not be read.
+  /// Reads everything once, so the time grows with the size of the store. Never creates, migrates or writes the
+  /// store; a server or an import may run meanwhile. Throws ``StoreError`` if there is no store that can be checked:
+  /// no file, another program's database, a newer version's store, or a file that may not be read.
   public static func checkIntegrity(
     directory: String, depth: CheckDepth = .everything
   ) async throws(StoreError) -> StoreIntegrity {
@@ -30,11 +31,12 @@ extension HealthStore {
         throw StoreError.missing(path: path)
       }
       guard access(path, R_OK) == 0 else { throw StoreError.notPermitted(path: path) }
-      // Whoever uses the store has a log beside it. Without one, SQLite would make it, and nothing takes it away again.
+      // A process that uses the store has a log beside it. Without one, SQLite would create the log and not remove it
+      // again.
       let isAtRest = SQLiteFile.isEmpty(path + "-wal")
       let integrity = try await check(path, depth, isAtRest: isAtRest)
       if !isAtRest || integrity.isSound || SQLiteFile.isEmpty(path + "-wal") { return integrity }
-      // Somebody began to write while the file was taken for one that does not change.
+      // A process began to write while the file was assumed not to change.
       return try await check(path, depth, isAtRest: false)
     } catch {
       throw StoreError(error, path: path)
@@ -58,7 +60,7 @@ extension HealthStore {
         return StoreIntegrity(findings: check.findings)
       }
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      // After some damage SQLite fails even the end of a read transaction, and this stands for all that was found.
+      // After some kinds of damage even the end of a read transaction fails. This finding then replaces all others.
       return StoreIntegrity(findings: [.damagedPages(error.message ?? "a page cannot be read")])
     }
   }

@@ -1,11 +1,11 @@
 import GRDB
 
 extension HealthStore {
-  /// What is kept in order now and then while nobody needs the store: SQLite's notes for its planner, the write-ahead log, and a
-  /// look at one table, so that damage is found before the backup of a healthy file is gone. Waits for nobody.
+  /// Runs periodic maintenance: updates SQLite's planner statistics, checkpoints the write-ahead log, and checks one
+  /// table, so that damage is found while a backup of the sound file still exists. Does not wait for locks.
   ///
-  /// - Parameter turn: which table is looked at; each number the next one.
-  /// - Returns: what SQLite finds wrong with that table; `nil` where it is sound.
+  /// - Parameter turn: selects the table to check. Pass the next number each time.
+  /// - Returns: the damage that SQLite finds in that table, or `nil` if it is sound.
   public func maintain(turn: Int) async throws(StoreError) -> StoreFinding? {
     do {
       try await pool.writeWithoutTransaction { db in
@@ -14,7 +14,7 @@ extension HealthStore {
       }
     } catch {
       let error = StoreError(error, path: path, isCancelled: Task.isCancelled)
-      // Somebody else is at work: there is another day.
+      // Another process is writing. The next run catches up.
       guard case .locked = error else { throw error }
     }
     return try await read { db in

@@ -4,33 +4,33 @@ import HealthModel
 import OperatingSystem
 import SQLiteFiles
 
-/// What a stranger may know of a store who is to find out what is wrong with it: nothing of what is in it.
+/// Facts about a store for a bug report. They reveal none of its content.
 public struct StoreShape: Hashable, Sendable, Codable {
-  /// An event of the audit log without what it was about.
+  /// An event of the audit log without its details.
   public struct Event: Hashable, Sendable, Codable {
-    /// ISO 8601, in UTC; empty where it cannot be read.
+    /// The time in UTC, in ISO 8601. Empty if it cannot be read.
     public var time: String
-    /// Its name, such as `server.started`; `other` for one that this version does not know.
+    /// The event's name, such as `server.started`, or `other` for an event that this version does not know.
     public var name: String
   }
 
-  /// The steps that have brought its tables up to date, in their order.
+  /// The migrations that were applied to the tables, in order.
   public var schema: [String]
-  /// By table.
+  /// The number of rows of each table.
   public var rows: [String: Int]
-  /// Types of which there are samples.
+  /// The number of types that have samples.
   public var types: Int
   public var pageBytes: Int
   public var pages: Int
   public var freePages: Int
   public var sqliteVersion: String
-  /// The last ones, the newest last.
+  /// The latest 200 events, newest last.
   public var events: [Event]
 }
 
 extension HealthStore {
-  /// Looks without opening the store for use, as ``inspect(directory:)``. Counts all rows, which takes a second for a million
-  /// of them. Blocking. Throws ``StoreError``, `missing` where there is none.
+  /// Returns the shape of a store without opening it for use, as ``inspect(directory:)`` does. Counts all rows, which
+  /// takes about a second per million. Blocking. Throws ``StoreError``, `missing` if there is no store.
   public static func shape(directory: String) throws(StoreError) -> StoreShape {
     let path = HomeDirectory.resolved(directory) + "/store.sqlite"
     do {
@@ -52,7 +52,7 @@ extension HealthStore {
     func number(_ pragma: String) throws -> Int { try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0 }
     var rows: [String: Int] = [:]
     let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
-    // Ours have such names; one that another program has made may be called anything.
+    // The store's own tables have such names. A table of another program may have any name.
     for table in tables where table.wholeMatch(of: /[a-zA-Z_]{1,32}/) != nil && !table.hasPrefix("sqlite_") {
       rows[table] = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(table.quotedDatabaseIdentifier)")
     }
@@ -65,7 +65,7 @@ extension HealthStore {
       pageBytes: try number("page_size"), pages: try number("page_count"), freePages: try number("freelist_count"),
       sqliteVersion: try String.fetchOne(db, sql: "SELECT sqlite_version()") ?? "",
       events: events.reversed().map { row in
-        // What a damaged page holds may be anything.
+        // A damaged page may hold any value.
         StoreShape.Event(
           time: Int64.fromDatabaseValue(row["time"]).map { Timestamp(microseconds: $0).iso8601 } ?? "",
           name: String.fromDatabaseValue(row["event"]).flatMap { AuditEvent.Name(rawValue: $0)?.rawValue } ?? "other")

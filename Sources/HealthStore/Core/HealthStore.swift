@@ -6,9 +6,9 @@ import SQLiteFiles
 
 /// The health record on this machine: immutable samples, tombstones, one change counter, and the audit log.
 ///
-/// A store is one SQLite file in a directory that nobody else may write to. Any number of processes may use it at once; a write waits up
-/// to ``busyTimeout`` for another process's. Everything that happens gets the next number of one counter, and a
-/// position in that sequence is an ``Anchor``:
+/// A store is one SQLite file in a directory that no other user may write to. Any number of processes may use it at
+/// once; a write waits up to ``busyTimeout`` for another process's. Every change gets the next number of one counter,
+/// and a position in that sequence is an ``Anchor``:
 ///
 /// ```swift
 /// func copy(_ samples: [Sample]) async throws {
@@ -30,43 +30,43 @@ import SQLiteFiles
 /// }
 /// ```
 ///
-/// Whoever keeps a position keeps ``ChangePage/anchor`` and ``ChangePage/epoch``, and hands back both.
+/// To save a position, save both ``ChangePage/anchor`` and ``ChangePage/epoch``, and pass both back.
 ///
-/// Nothing here knows of the network, and nothing ever deletes the file to recover.
+/// The store knows nothing of the network, and never deletes its file to recover.
 public final class HealthStore: Sendable {
-  /// How long a write waits for another process, in seconds.
+  /// The maximum time that a write waits for another process, in seconds.
   public static let busyTimeout = 30.0
 
-  /// A random UUID that identifies this store; made with it, and kept by its copies.
+  /// A random UUID that identifies this store. It is created with the store, and copies keep it.
   public let id: UUID
-  /// 32 random bytes, made once, for whoever hands out positions that nobody else shall read or forge. Secret.
+  /// A secret of 32 random bytes, created once, for position tokens that clients can neither read nor forge.
   public let positionKey: Data
   /// The path of `store.sqlite`, with the symbolic links of its directory resolved.
   public let path: String
-  /// The directory that ``path`` is in, for what is kept beside it.
+  /// The directory of ``path``, which also holds the files kept beside the store.
   public let directory: String
   let pool: DatabasePool
   let epochs: EpochKeeper
   let watch: StoreWatch
   let patience: LockPatience
-  /// `nil` of one that is only read.
+  /// A shared lock that prevents the replacement of the open store, or `nil` if the store is read-only.
   private let presence: FileLock?
   /// The inode of ``path`` when it was opened.
   private let inode: UInt64?
-  /// How the store's disk is looked at; `nil` where it is not.
+  /// A function that returns the space on the disk of a path, or `nil` if the disk is not checked.
   let space: (@Sendable (String) -> DiskSpace?)?
-  /// Room for audit events on a full disk; `nil` where the disk is not looked at.
+  /// Reserved space for audit events on a full disk, or `nil` if the disk is not checked.
   let reserve: RoomReserve?
   private let clock: @Sendable () -> Timestamp
 
-  /// Opens the store in `directory`, making both where `create` allows it.
+  /// Opens the store in `directory`, and creates both if `create` is true.
   ///
   /// - Parameters:
-  ///   - busyTimeout: in seconds; see ``busyTimeout``.
-  ///   - whileLocked: is told once that a write has been waiting for more than a second for another process's, and what
-  ///     that process is, where it can be seen. Called on whatever thread writes.
-  ///   - space: says how much room there is on the disk of a path, such as `DiskSpace.init(path:)`: changes are not written
-  ///     then where that is little (``requireRoom()``).
+  ///   - busyTimeout: the time limit for waiting for another process, in seconds; see ``busyTimeout``.
+  ///   - whileLocked: called once if a write has waited for another process for more than a second, with that
+  ///     process's name if it is known. Called on the thread that writes.
+  ///   - space: returns the space on the disk of a path, such as `DiskSpace.init(path:)`. Changes are then refused if
+  ///     too little is free (``requireRoom()``).
   ///   - clock: returns the time of this machine's clock, by which statements and deletions are dated.
   public init(
     directory: String, create: Bool = true, busyTimeout: Double = HealthStore.busyTimeout,
@@ -93,7 +93,7 @@ public final class HealthStore: Sendable {
         try HomeDirectory.requirePrivate(directory)
       }
       presence = try ReplacementLock.open(directory)
-      // Two first runs must not both make the tables.
+      // Two processes that run for the first time must not both create the tables.
       pool = try FileLock.withLock(directory + "/store.lock") {
         try Self.requireFileOfLog(path)
         try Self.createFile(path)
@@ -101,8 +101,8 @@ public final class HealthStore: Sendable {
         guard open.isEmpty else { throw StoreError.openToOthers(paths: open) }
         try Schema.requireKnown(path: path)
         let pool = try DatabasePool(path: path, configuration: Self.configuration(.callback(patience.wait)))
-        // A change number that a peer was told must not be given out again after a power failure: in WAL mode, NORMAL
-        // takes back what was committed last. Not in the configuration, because the pool sets NORMAL after that.
+        // A change number that a peer has received must not be assigned again after a power failure, and NORMAL can
+        // lose the latest commits in WAL mode. Not in the configuration, because the pool sets NORMAL after that.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
         try Schema.migrate(pool)
         return pool
@@ -118,8 +118,8 @@ public final class HealthStore: Sendable {
     }
   }
 
-  /// Opens the store in `directory` as it is, on a disk that cannot be written or of a user who lets others read: nothing
-  /// is locked, made or brought up to date, and whatever would write throws ``StoreError/notPermitted(path:)``.
+  /// Opens the store in `directory` read-only, for a read-only disk or another user's store. Nothing is locked,
+  /// created or migrated, and every write throws ``StoreError/notPermitted(path:)``.
   public init(readOnlyIn directory: String) throws(StoreError) {
     let directory = HomeDirectory.resolved(directory)
     let path = Self.path(in: directory)
@@ -153,7 +153,8 @@ public final class HealthStore: Sendable {
     }
   }
 
-  /// Whether a store in `directory` can be opened for use. True where there is none: making one says why it fails.
+  /// Returns whether a store in `directory` can be opened for writing. True if there is no store: creating it reports
+  /// why it fails.
   public static func isWritable(in directory: String) -> Bool {
     let file = SQLiteFile(path(in: directory))
     return file.isEmpty || file.isWritable
@@ -162,14 +163,14 @@ public final class HealthStore: Sendable {
   /// The time of this machine's clock.
   var now: Timestamp { clock() }
 
-  /// Whether it was opened by ``init(readOnlyIn:)``.
+  /// Whether the store was opened by ``init(readOnlyIn:)``.
   public var isReadOnly: Bool { pool.configuration.readonly }
 
-  /// Throws ``StoreError/gone(path:)`` where the file was deleted or moved away since it was opened, or another is there: what is
-  /// written or read now is in no place that anybody finds.
+  /// Throws ``StoreError/gone(path:)`` if the file was deleted, moved away or replaced since it was opened. Data
+  /// written to this store would then be lost.
   public func requireInPlace() throws(StoreError) {
     guard let inode else { return }
-    // Whoever has lost the right to look still writes to the right file.
+    // A process that may no longer look at the path still writes to the right file.
     guard let found = FileStatus(path)?.inode else {
       if PrivateFile.isMissing(path) { throw StoreError.gone(path: path) }
       return
@@ -179,17 +180,17 @@ public final class HealthStore: Sendable {
 
   private static func path(in directory: String) -> String { directory + "/store.sqlite" }
 
-  /// SQLite throws a write-ahead log away when the file that it belongs to is empty or gone. What is in that log may be
-  /// all that is left.
+  /// Throws ``StoreError/corrupt(path:detail:)`` if the database is empty or missing but its write-ahead log is not.
+  /// SQLite would discard that log, which may hold all that is left.
   static func requireFileOfLog(_ path: String) throws {
     guard SQLiteFile(path).isEmpty, SQLiteFile(path).hasLog else { return }
     throw StoreError.corrupt(path: path, detail: "it is empty or gone, but its write-ahead log is not")
   }
 
-  /// Makes an empty file of mode 0600 where there is none. SQLite gives its WAL the mode of the database.
+  /// Creates an empty file of mode 0600 if there is none. SQLite gives its write-ahead log the mode of the database.
   ///
-  /// A file that is there is not opened: closing it would take away the locks that this process holds on it through
-  /// SQLite. For the same reason, only to be called under the lock.
+  /// An existing file is not opened, because closing it would release the locks that SQLite holds on it in this
+  /// process. For the same reason, call this only under the lock.
   static func createFile(_ path: String) throws {
     guard PrivateFile.exists(path) else { return try PrivateFile.create(path, []) }
     guard access(path, R_OK | W_OK) == 0 else { throw StoreError.notPermitted(path: path) }
@@ -202,13 +203,14 @@ public final class HealthStore: Sendable {
     configuration.busyMode = busyMode
     configuration.label = "hpeer.store"
     configuration.maximumReaderCount = 8
-    // Dictionary rows go only with all that refers to them, and checking five references would be most of the cost of an
-    // insert.
+    // Dictionary rows are deleted only after all rows that refer to them, and checking five references would be most
+    // of the cost of an insert.
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
-      // What a file brings with it calls nothing that could reach beyond it: https://www.sqlite.org/security.html
+      // The file's own schema must not call functions with effects outside of it:
+      // https://www.sqlite.org/security.html
       try db.execute(sql: "PRAGMA trusted_schema = OFF")
-      // Each connection keeps its own for as long as it is open, and a server has eight that read.
+      // Each connection keeps its cache while it is open, and a server has eight that read.
       try db.execute(sql: "PRAGMA cache_size = \(db.configuration.readonly ? -2048 : -16384)")
       // Without a limit the WAL keeps the size of the largest import for ever.
       try db.execute(sql: "PRAGMA journal_size_limit = 67108864")
@@ -235,9 +237,9 @@ public final class HealthStore: Sendable {
     }
   }
 
-  /// Writes in one transaction, and waits. Blocking: for a thread of one's own.
+  /// Runs `body` in one write transaction and waits for the result. Blocking: call it on a thread of its own.
   ///
-  /// - Parameter isCancelled: ends a wait for another process's lock, and nothing else.
+  /// - Parameter isCancelled: ends a wait for another process's lock. It does not end `body`.
   func writeBlocking<T>(
     _ isCancelled: @escaping @Sendable () -> Bool = { false }, _ body: (Database) throws -> T
   ) throws(StoreError) -> T {
@@ -245,7 +247,7 @@ public final class HealthStore: Sendable {
     do {
       return try pool.writeWithoutTransaction { db in
         try patience.unless(isCancelled) {
-          // The transaction sets it or throws.
+          // The transaction sets the result or throws.
           var result: Result<T, any Error> = .failure(StoreError.cancelled)
           try db.inTransaction(.immediate) {
             result = .success(try body(db))

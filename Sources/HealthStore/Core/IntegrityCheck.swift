@@ -1,7 +1,7 @@
 import GRDB
 import HealthModel
 
-/// The single checks of ``HealthStore/checkIntegrity(directory:)``, within one read transaction.
+/// The individual checks of ``HealthStore/checkIntegrity(directory:depth:)``, run in one read transaction.
 struct IntegrityCheck {
   private let db: Database
   private(set) var findings: [StoreFinding] = []
@@ -11,11 +11,11 @@ struct IntegrityCheck {
   }
 
   mutating func run(_ depth: HealthStore.CheckDepth) throws {
-    // A page that cannot be read ends one check, not those of the other tables.
+    // An unreadable page ends its check, but not the checks of other tables.
     let checks =
       switch depth {
       case .pages: [Self.quickPages, Self.opening]
-      // An older store gets what it lacks when it is opened, and is put right then.
+      // An older store is completed and repaired when it is opened.
       case .everything where try !Schema.isCurrent(db): [Self.pages]
       case .everything:
         [
@@ -37,9 +37,9 @@ struct IntegrityCheck {
 
   private static func quickPages(_ db: Database) throws -> [StoreFinding] { try damage("quick_check", db) }
 
-  /// What a store must have to be opened.
+  /// Reads the values that opening a store requires.
   private static func opening(_ db: Database) throws -> [StoreFinding] {
-    // An older store gets what it lacks when it is opened.
+    // An older store gets missing values when it is opened.
     guard try Schema.isCurrent(db) else { return [] }
     _ = try Schema.storeID(db)
     _ = try Schema.positionKey(db)
@@ -47,6 +47,8 @@ struct IntegrityCheck {
     return []
   }
 
+  /// Returns the damage that a pragma of SQLite reports.
+  ///
   /// - Parameter pragma: https://www.sqlite.org/pragma.html#pragma_integrity_check.
   private static func damage(_ pragma: String, _ db: Database) throws -> [StoreFinding] {
     try String.fetchAll(db, sql: "PRAGMA \(pragma)(20)").flatMap { $0.split(separator: "\n") }
@@ -107,7 +109,8 @@ struct IntegrityCheck {
       .flatMap { try dangling(db, in: $0) }
   }
 
-  /// Counts the rows of a table that violate its foreign keys, all of which refer to integer primary keys. Reads the table once.
+  /// Counts the rows of a table that violate its foreign keys, all of which refer to integer primary keys. Reads the
+  /// table once.
   private static func dangling(_ db: Database, in table: String) throws -> [StoreFinding] {
     let keys = try Row.fetchAll(
       db, sql: "SELECT \"from\", \"table\" FROM pragma_foreign_key_list(?) ORDER BY id DESC", arguments: [table]

@@ -2,32 +2,34 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// Waits for another process that holds the write lock, as SQLite's own busy timeout does, and says so once it takes
-/// long: half a minute of silence looks like a program that hangs. Unlike SQLite's, it ends when whoever waits is
-/// cancelled: `sqlite3_interrupt` does not end a wait for the lock.
+/// A busy handler that waits for another process's write lock as SQLite's own busy timeout does. It reports a long
+/// wait, because half a minute of silence looks like a program that hangs. It also ends when the waiting task is
+/// cancelled, which `sqlite3_interrupt` does not do for a lock.
 final class LockPatience: Sendable {
   private struct State {
     var limit: Double
     var hasTold = false
-    /// Of a write on a thread of its own; others are of a task.
+    /// A function that returns whether a write on a thread of its own was cancelled. Other writes are cancelled with
+    /// their task.
     var isCancelled: @Sendable () -> Bool = { false }
   }
 
-  /// Milliseconds before each try, the last for all that follow: those of `sqlite3_busy_timeout`.
+  /// The pauses before each try in milliseconds, as in `sqlite3_busy_timeout`. The last pause repeats.
   private static let pauses = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
-  /// Milliseconds of waiting after which `tell` is called.
+  /// The waiting time in milliseconds after which `tell` is called.
   private static let silence = 1000
 
   private let state: Mutex<State>
   private let tell: @Sendable () -> Void
 
-  /// - Parameter limit: in seconds.
+  /// Creates a busy handler with a time limit in seconds.
   init(limit: Double, tell: @escaping @Sendable () -> Void) {
     state = Mutex(State(limit: limit))
     self.tell = tell
   }
 
-  /// Called after each failed try, counted from 0; false gives up. Time is counted in pauses, not by the clock.
+  /// Waits after a failed try, and returns false to give up. `tries` counts from 0. Time is the sum of the pauses,
+  /// not of the clock.
   func wait(_ tries: Int) -> Bool {
     let pause = Self.pauses[min(tries, Self.pauses.count - 1)]
     let waited = Self.waited(before: tries)
@@ -43,10 +45,10 @@ final class LockPatience: Sendable {
     return true
   }
 
-  /// Maximum waiting time in seconds.
+  /// The maximum waiting time in seconds.
   var limit: Double { state.withLock(\.limit) }
 
-  /// Waits no longer than this many seconds while `body` runs. For the one connection that writes.
+  /// Runs `body` with another time limit, in seconds. Use it on the writing connection only.
   func limited<Value>(to limit: Double, _ body: () throws -> Value) rethrows -> Value {
     let before = state.withLock { state in
       defer { state.limit = limit }
@@ -56,7 +58,7 @@ final class LockPatience: Sendable {
     return try body()
   }
 
-  /// Waits no longer than until `isCancelled` while `body` runs. For the one connection that writes.
+  /// Runs `body`, and ends waits as soon as `isCancelled` returns true. Use it on the writing connection only.
   func unless<Value>(_ isCancelled: @escaping @Sendable () -> Bool, _ body: () throws -> Value) rethrows -> Value {
     state.withLock { $0.isCancelled = isCancelled }
     defer { state.withLock { $0.isCancelled = { false } } }
@@ -68,12 +70,13 @@ final class LockPatience: Sendable {
   }
 }
 
-/// Who holds a lock, as far as the kernel lets everybody see.
+/// The holder of a lock, according to the locks that the kernel shows to every process.
 enum LockHolder {
-  /// https://www.sqlite.org/walformat.html section 2.3.2: the byte of the index of the log that a writer locks.
+  /// The byte of the shared-memory index that a writer locks: https://www.sqlite.org/walformat.html section 2.3.2.
   private static let writeLock = "120"
 
-  /// `hpeer import (process 4711)`; `nil` where the process is not seen here.
+  /// Returns the name of the process that writes the database, such as `hpeer import (process 4711)`, or `nil` if the
+  /// process is not visible here.
   static func name(ofWriterTo path: String) -> String? {
     guard let index = FileStatus(path + "-shm") else { return nil }
     let lock = KernelLock.all().first {

@@ -1,17 +1,17 @@
 import OperatingSystem
 import Synchronization
 
-/// An exclusive lock for replacing the files of a store. Every store that is open for writing holds it shared, so that nothing is
-/// written into files that are moved aside.
+/// An exclusive lock for replacing the files of a store. Every store that is open for writing holds it shared, so
+/// that no process writes to files that are moved aside.
 public final class ReplacementLock: Sendable {
-  /// How often a lock is tried that others hold, who may only have looked: two seconds.
+  /// The number of attempts to take a lock that other processes hold, perhaps only for a moment: two seconds in all.
   private static let attempts = 100
 
   private let lock: Mutex<FileLock?>
 
-  /// Waits two seconds at most. Blocking. Throws ``StoreError/inUse(path:by:)``.
+  /// Takes the lock. Waits at most two seconds. Blocking. Throws ``StoreError/inUse(path:by:)``.
   ///
-  /// - Parameter directory: of the store.
+  /// - Parameter directory: the directory of the store.
   public init(of directory: String) throws(StoreError) {
     let path = Self.path(in: directory)
     var attempts = 0
@@ -32,10 +32,10 @@ public final class ReplacementLock: Sendable {
     }
   }
 
-  /// Lets others open the store before this is gone.
+  /// Releases the lock, so that processes can open the store while this object still exists.
   public func release() { lock.withLock { $0 = nil } }
 
-  /// To be kept for as long as a store is open. Throws ``StoreError/beingReplaced(path:)``.
+  /// Returns the shared lock that a store holds while it is open. Throws ``StoreError/beingReplaced(path:)``.
   static func open(_ directory: String) throws -> FileLock {
     guard let lock = try FileLock(ifFree: path(in: directory), .shared) else {
       throw StoreError.beingReplaced(path: directory)

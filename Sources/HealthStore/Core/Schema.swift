@@ -5,10 +5,10 @@ import HealthModel
 import OperatingSystem
 import SQLiteFiles
 
-/// The tables of a store, as they are now. ``EarlierSchema`` brings the last ones of before up to that.
+/// The current tables of a store. ``EarlierSchema`` migrates the older tables to them.
 enum Schema {
-  /// Refuses a database that a newer version migrated, or that another program made, before a connection that may write
-  /// touches it: a pool writes as soon as it opens.
+  /// Throws if a newer version migrated the database or another program made it. Runs on a read-only connection,
+  /// because a pool writes as soon as it opens.
   static func requireKnown(path: String) throws {
     try finishRollback(path: path)
     var configuration = Configuration()
@@ -38,7 +38,8 @@ enum Schema {
   private static func requireOwnTables(_ db: Database, path: String) throws {
     guard let name = try DatabaseShape(db).firstDifference(from: ownShape.get()) else { return }
     throw StoreError.corrupt(
-      path: path, detail: "another program has changed, added or removed the table or index \(name.shortened(toBytes: 100))")
+      path: path,
+      detail: "another program has changed, added or removed the table or index \(name.shortened(toBytes: 100))")
   }
 
   /// The tables that this version makes.
@@ -52,8 +53,9 @@ enum Schema {
     try migrator().hasCompletedMigrations(db)
   }
 
-  /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
-  /// may not write cannot even read then. Any other takes back what was begun as soon as it reads.
+  /// Rolls back an interrupted first transaction. A first run that was killed before the file had its write-ahead log
+  /// leaves a rollback journal, and a read-only connection cannot read the file then. A writable connection rolls
+  /// back with its first read.
   private static func finishRollback(path: String) throws {
     guard PrivateFile.exists(path + "-journal") else { return }
     var configuration = Configuration()
@@ -99,7 +101,7 @@ enum Schema {
     return id
   }
 
-  /// The last change number that was given out.
+  /// Returns the last change number that was assigned.
   static func counter(_ db: Database) throws -> Int64 {
     try Int64.fetchOne(db, sql: "SELECT counter FROM store") ?? 0
   }
@@ -124,12 +126,14 @@ enum Schema {
     try Epoch.insert(.first(ofStore: id), at: 0, db)
   }
 
-  /// Dates are microseconds since 1970; `duration` and `created` are wrapping differences from `start`, which keeps
-  /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid, so
-  /// that a page of the feed is one walk along the table. `road` is a ``SampleRoad``.
+  /// The tables of samples and their dictionaries.
   ///
-  /// Of a type, `samples` counts all, `derived` those whose UUIDs are derived from what they say, and `roads` has a bit for
-  /// each road by which such samples ever came.
+  /// Dates are microseconds since 1970. `duration` and `created` are wrapping differences from `start`, which keeps
+  /// them short. `value` is NULL for NaN. `payload` and `metadata` are JSON. A sample's change number is its rowid,
+  /// so that a page of the feed is one walk along the table. `road` is a ``SampleRoad``.
+  ///
+  /// In a row of `type`, `samples` counts all samples and `derived` those whose UUIDs are derived from their content.
+  /// `roads` has a bit for each road by which the latter ever came.
   private static let samples = """
     CREATE TABLE store(
       id BLOB NOT NULL,
@@ -167,9 +171,9 @@ enum Schema {
     CREATE UNIQUE INDEX sample_identity ON sample(type, start, uuid);
     """
 
-  /// Kept by ``Visibility``: its `number` is the change number at which a sample was hidden or shown again,
-  /// NULL for one that was hidden from the beginning. Foreign keys are not enforced (``HealthStore``), so that a trigger removes
-  /// the row of a sample that goes.
+  /// The table that ``Visibility`` maintains. `number` is the change number at which a sample was hidden or shown
+  /// again, or NULL for a sample that was hidden from the beginning. Foreign keys are not enforced (``HealthStore``),
+  /// so a trigger deletes the row of a deleted sample.
   static let visibility = """
     CREATE TABLE visibility(
       sample INTEGER PRIMARY KEY REFERENCES sample,
@@ -183,7 +187,7 @@ enum Schema {
     \(triggers[0]);
     """
 
-  /// All that a store has.
+  /// All triggers of a store.
   private static let triggers = [
     """
     CREATE TRIGGER visibility_goes AFTER DELETE ON sample BEGIN
@@ -197,8 +201,8 @@ enum Schema {
     """,
   ]
 
-  /// A `statement` is a ``KeyStatement``, as bytes: of samples and tombstones whose key has, or had, others. See
-  /// ``Repetition`` and ``StatedRanges``: `said` is in microseconds since 1970.
+  /// The migration for key statements. `statement` holds the bytes of a ``KeyStatement``, in rows whose key has, or
+  /// had, other records. `said` is in microseconds since 1970; see ``Repetition`` and ``StatedRanges``.
   private static let statements = """
     ALTER TABLE sample ADD COLUMN statement BLOB;
     ALTER TABLE undoSample ADD COLUMN statement BLOB;
@@ -210,14 +214,16 @@ enum Schema {
     \(triggers[1]);
     """
 
-  /// A tombstone has the `duration` of a sample that was really deleted, and the `hint` of a quantity (``ValueHint``); one
-  /// without only keeps an identity away. `source` is that of the sample, where it was here or its deletion was told with
-  /// it; `replaced` is the UUID of the sample that took its place.
+  /// The tables of the change feed.
+  ///
+  /// A tombstone has a `duration` if a sample was really deleted, and a `hint` for a quantity (``ValueHint``). A
+  /// tombstone without a `duration` only keeps an identity away. `source` is the sample's source, if the sample was
+  /// here or its deletion came with it. `replaced` is the UUID of the sample that replaced this one.
   ///
   /// An epoch's `first` is the first change number that it covers; the next epoch ends it.
   ///
-  /// `consumer.state` is a ``ConsumerState`` as JSON; `position` and `undone` are parts of it. `undoneSample` has samples
-  /// that were taken back without a tombstone, for consumers who may have them.
+  /// `consumer.state` is a ``ConsumerState`` as JSON; `position` and `undone` are parts of it. `undoneSample` has the
+  /// samples that were removed without a tombstone, for consumers that may have them.
   private static let feed = """
     CREATE TABLE tombstone(
       change INTEGER PRIMARY KEY,
@@ -255,13 +261,16 @@ enum Schema {
     ) STRICT;
     """
 
-  /// The samples that exports held are known by their change numbers, in ranges. `twin` has the keys that more than one of
-  /// them has. `import.confirmedPerson` is a keyed hash of the person of an import that somebody confirmed although it
-  /// contradicts that of the store.
+  /// The tables of imports.
   ///
-  /// `undo` has at most one row: the last import, and how the store was before it. What that import added is found by
-  /// its numbers, `first` excluded; only what it deleted is kept, and the aliases that it changed, as they were: `identity`
-  /// is NULL for one that was not. They are pending until their import begins.
+  /// `importedRange` has the change numbers of the samples that exports contained. `twin` has the keys that several
+  /// of those samples share. `import.confirmedPerson` is a keyed hash of the person of an import that a user
+  /// confirmed although that person contradicts the store's.
+  ///
+  /// `undo` has at most one row: the last import, and the state of the store before it. The samples that the import
+  /// added are found by their numbers, from `first` (excluded) on. Only the samples that it deleted are kept, and the
+  /// previous values of the aliases that it changed: `identity` is NULL for a new alias. Aliases are pending until
+  /// their import begins.
   private static let imports = """
     CREATE TABLE import(
       id INTEGER PRIMARY KEY,
@@ -322,8 +331,8 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// `month` counts from January 1970; sums are 16 bytes, big-endian. All rows hold for the changes up to
-  /// `digestPosition.change`.
+  /// The tables of digests. `month` counts from January 1970; sums are 16 bytes, big-endian. All rows cover the
+  /// changes up to `digestPosition.change`.
   private static let digests = """
     CREATE TABLE monthDigest(
       type INTEGER NOT NULL REFERENCES type,
@@ -338,9 +347,9 @@ enum Schema {
     INSERT INTO digestPosition VALUES (0, 0);
     """
 
-  /// `previous` is the hash of the event before. `auditEnds` has one row: the last event that was removed because of its
-  /// age, and the last that was written. `auditRead` has the reads that are counted and not in the chain yet, and
-  /// `auditEnds.readsHash` the exclusive or of their hashes.
+  /// The tables of the audit log. `previous` is the hash of the previous event. `auditEnds` has one row: the last
+  /// event that was removed because of its age, and the last that was written. `auditRead` has the reads that are
+  /// counted but not in the chain yet, and `auditEnds.readsHash` the exclusive or of their hashes.
   private static let audit = """
     CREATE TABLE audit(
       id INTEGER PRIMARY KEY,
@@ -373,7 +382,8 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// See ``AnalysisSettings``. `type` is an identifier, or empty for what is decided of all; the table `type` may not have it yet.
+  /// The table of ``AnalysisSettings``. `type` is an identifier, or empty for a setting of all types. The table
+  /// `type` may not have that identifier yet.
   private static let settings = """
     CREATE TABLE analysisSetting(
       name TEXT NOT NULL,
@@ -383,7 +393,7 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// See ``DeliveryState``. Times are microseconds since 1970.
+  /// The table of ``DeliveryState``. Times are microseconds since 1970.
   private static let deliveries = """
     CREATE TABLE delivery(
       consumer TEXT PRIMARY KEY,
@@ -399,7 +409,7 @@ enum Schema {
     ) STRICT, WITHOUT ROWID;
     """
 
-  /// See ``ActivityState``. Times are microseconds since 1970.
+  /// The table of ``ActivityState``. Times are microseconds since 1970.
   private static let activities = """
     CREATE TABLE activity(
       name TEXT PRIMARY KEY,

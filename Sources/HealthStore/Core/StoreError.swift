@@ -7,46 +7,46 @@ import OperatingSystem
   import Darwin
 #endif
 
-/// Why the store could not do what was asked. Each description is one sentence for a person.
+/// The reason why the store could not do what was asked. Each description is one sentence for a person.
 public enum StoreError: Error, Hashable, Sendable {
-  /// There is no store at this path yet.
+  /// No store exists at this path yet.
   case missing(path: String)
-  /// A newer version of hpeer wrote it; it was left untouched.
+  /// A newer version of hpeer wrote the store. It was left untouched.
   case newerSchema(path: String)
-  /// Not a SQLite database, or one with damaged pages; it was left untouched.
+  /// The file is not an SQLite database of hpeer, or has damaged pages. It was left untouched.
   case corrupt(path: String, detail: String)
   /// Another process held the write lock for longer than the busy timeout.
   case locked(path: String)
   /// No space is left, or a quota is used up. What was committed before is safe.
   case diskFull(path: String)
-  /// So little space is left that nothing more is written, so that what is small and matters still can be: `free` bytes,
-  /// where `needed` are to stay free.
+  /// Too little space is left to write changes, because room is kept for small and important writes: `free` bytes are
+  /// left, and `needed` must stay free.
   case lowSpace(path: String, free: UInt64, needed: UInt64)
   /// The file or its directory cannot be read or written, or the store was opened read-only.
   case notPermitted(path: String)
-  /// Others than its owner may read or write these files of the store; never empty.
+  /// Users other than the owner may read or write these files of the store. Never empty.
   case openToOthers(paths: [String])
-  /// There is a symbolic link where the store keeps a file. None is followed.
+  /// A symbolic link is in the place of a file of the store. The store follows no links there.
   case link(path: String)
-  /// The directory cannot be made or is open to others. The detail says what to do, where that is known.
+  /// The directory cannot be created or is open to other users. The detail says what to do, if that is known.
   case unusableDirectory(path: String, detail: String)
-  /// The anchor lies before what the store can still replay, or after its end: the reader must start over.
+  /// The anchor is before the changes that the store can still replay, or after its end. The reader must start over.
   case anchorOutOfRange
-  /// The person of the record, or whether there is one, is not what it was when it was decided to write.
+  /// The person of the record has changed since the decision to write, or was set or removed.
   case ownerChanged(path: String)
-  /// What a consumer of the feed was about to note is not its next step any more.
+  /// The step that a consumer of the feed was about to save is not its next step any more.
   case consumerChanged(name: String)
-  /// The file was deleted or moved away while it was in use, or another was put into its place. What was written into it since is lost.
+  /// The file was deleted, moved away or replaced while it was in use. Data written to it since is lost.
   case gone(path: String)
-  /// A backup is being put into the place of the store, so that nothing may be written.
+  /// A backup is replacing the store, so nothing may be written.
   case beingReplaced(path: String)
-  /// Another process has the store open, so that nothing may be put into its place.
+  /// Another process has the store open, so it may not be replaced.
   ///
-  /// - Parameter by: `hpeer import (process 4711)`; `nil` where the process is not seen here.
+  /// - Parameter by: the process, such as `hpeer import (process 4711)`, or `nil` if it is not visible here.
   case inUse(path: String, by: String?)
-  /// The task was cancelled before the store had done it.
+  /// The task was cancelled before the store had finished.
   case cancelled
-  /// Whatever else SQLite or GRDB says.
+  /// Another error of SQLite or GRDB.
   case other(path: String, detail: String)
 }
 
@@ -94,7 +94,7 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-  /// Whether it is well again when there is room, whatever is done or not done meanwhile.
+  /// Whether freeing space on the disk resolves the error by itself.
   public var isOutOfRoom: Bool {
     switch self {
     case .diskFull, .lowSpace: true
@@ -102,16 +102,16 @@ extension StoreError {
     }
   }
 
-  /// Maps what GRDB and SQLite throw.
+  /// Creates the error that corresponds to an error of GRDB or SQLite.
   ///
-  /// - Parameter isCancelled: whoever waited for a lock was cancelled, which SQLite does not tell from having waited
-  ///   long enough.
+  /// - Parameter isCancelled: whether the operation that waited for a lock was cancelled. SQLite reports that as a
+  ///   timeout.
   init(_ error: any Error, path: String, isCancelled: Bool) {
     let error = StoreError(error, path: path)
     if case .locked = error, isCancelled { self = .cancelled } else { self = error }
   }
 
-  /// Maps what GRDB and SQLite throw.
+  /// Creates the error that corresponds to an error of GRDB or SQLite.
   init(_ error: any Error, path: String) {
     if let error = error as? StoreError {
       self = error
@@ -135,7 +135,7 @@ extension StoreError {
     case .SQLITE_FULL: self = .diskFull(path: path)
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .corrupt(path: path, detail: detail)
     case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH, .SQLITE_CANTOPEN: self = .notPermitted(path: path)
-    // All that is done to the file of shared memory is to make it larger.
+    // The only operation on the shared-memory file is to enlarge it.
     case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
     case .SQLITE_IOERR where error.message?.contains("No space") == true: self = .diskFull(path: path)
     default: self = .other(path: path, detail: detail)

@@ -1,40 +1,41 @@
 import HealthModel
 
-/// What a check of a store found; see ``HealthStore/checkIntegrity(directory:)``.
+/// The result of a store's integrity check; see ``HealthStore/checkIntegrity(directory:depth:)``.
 public struct StoreIntegrity: Hashable, Sendable {
-  /// In the order of the checks; empty for a sound store.
+  /// The findings in the order of the checks. Empty for a sound store.
   public var findings: [StoreFinding]
 
-  /// Made by ``HealthStore/checkIntegrity(directory:)``, and by tests.
+  /// Creates a result. Used by ``HealthStore/checkIntegrity(directory:depth:)`` and by tests.
   public init(findings: [StoreFinding] = []) {
     self.findings = findings
   }
 
-  /// Whether nothing was found.
+  /// Whether the check found nothing wrong.
   public var isSound: Bool { findings.isEmpty }
 }
 
-/// Something in a store that is not as hpeer writes it. Each description is one sentence for a person.
+/// A fault in a store's content. Each description is one sentence for a person.
 public enum StoreFinding: Hashable, Sendable {
-  /// What SQLite says of the file's pages and indexes.
+  /// Damage that SQLite reports in the file's pages or indexes.
   case damagedPages(String)
-  /// The count that is kept with a type is not the number of its samples.
+  /// A type's sample count that differs from the number of its samples.
   case wrongCount(type: SampleType, kept: Int, counted: Int)
-  /// The count of samples with derived UUIDs that is kept with a type is not their number.
+  /// A type's count of samples with derived UUIDs that differs from their number.
   case wrongDerivedCount(type: SampleType, kept: Int, counted: Int)
-  /// There are changes with numbers that the counter has not given out yet.
+  /// Changes whose numbers exceed the counter.
   case counterBehind(counter: Int64, newest: Int64)
-  /// Numbers that both an addition and a deletion have.
+  /// The number of change numbers that belong to both an addition and a deletion.
   case numbersTakenTwice(Int)
-  /// Samples that are here although they have a tombstone.
+  /// The number of samples that exist although they have a tombstone.
   case aliveAndDeleted(Int)
-  /// Rows of `table` whose `column` names a dictionary row that does not exist.
+  /// The number of rows of `table` whose `column` refers to a dictionary row that does not exist.
   case danglingReferences(table: String, column: String, rows: Int)
-  /// Samples that are hidden although nothing is shown in their place, or shown beside one that says the same.
+  /// The number of samples that are hidden although no other sample is shown in their place, or shown beside an
+  /// equivalent sample.
   case wrongVisibility(Int)
-  /// Types and months whose kept digest is not that of their samples and tombstones.
+  /// The number of digests, per type and month, that do not match their samples and tombstones.
   case wrongDigests(Int)
-  /// The audit log is not what was written.
+  /// An audit log that is not as it was written.
   case audit(AuditDamage)
 }
 

@@ -1,37 +1,39 @@
 import Foundation
 import GRDB
 
-/// Copies what has been committed from the write-ahead log into the database, on a thread of its own while the next is
-/// being written: a bulk write that checkpoints between its transactions takes a sixth longer.
+/// A thread that copies committed pages from the write-ahead log into the database while the writer continues. A bulk
+/// write that checkpoints between its own transactions takes a sixth longer.
 ///
-/// SQLite begins the log anew only when a transaction begins and all of the log has been copied, so now and then the
-/// writer has to wait: ``waitIfLarge()``.
+/// SQLite restarts the log only when a transaction begins after the whole log was copied, so the writer sometimes has
+/// to wait: ``waitIfLarge()``.
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
 final class WALCheckpoints: @unchecked Sendable {
-  /// Maximum transactions of the writer since the last look at the log.
+  /// The maximum number of transactions before the writer waits for a checkpoint.
   private static let mostUnseen = 4
 
   private let condition = NSCondition()
-  /// Transactions since the last checkpoint began.
+  /// The number of transactions since the last checkpoint began.
   private var unseen = 0
   private var isWorking = false
   private var isStopping = false
   private var hasEnded = false
   private let largeLog: Int
-  /// The size of the log in pages, when it was last looked at.
+  /// The number of pages in the log at the last checkpoint.
   private var pages = 0
 
+  /// Opens a connection and starts the thread.
+  ///
   /// - Parameters:
-  ///   - path: of a database that is open elsewhere in this process and not checkpointed there.
-  ///   - largeLog: from how many pages of 4 KiB on the writer waits.
+  ///   - path: the path of a database that is open elsewhere in this process and not checkpointed there.
+  ///   - largeLog: the log size from which the writer waits, in pages of 4 KiB.
   init(path: String, largeLog: Int = 12_000) throws {
     self.largeLog = largeLog
     let connection = try DatabaseQueue(path: path)
     Thread.detachNewThread { [self] in run(connection) }
   }
 
-  /// Tells the thread that a transaction was committed, so that there is more to copy.
+  /// Tells the thread that a transaction was committed.
   func committed() {
     condition.lock()
     unseen += 1
@@ -39,7 +41,8 @@ final class WALCheckpoints: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Between two transactions: waits until all has been copied, if the log has become large, or may have.
+  /// Waits until the whole log has been copied, if it is large or may have become large. Call this between two
+  /// transactions.
   func waitIfLarge() {
     condition.lock()
     defer { condition.unlock() }
@@ -47,7 +50,7 @@ final class WALCheckpoints: @unchecked Sendable {
     while unseen > 0 || isWorking { condition.wait() }
   }
 
-  /// Ends the thread, and waits until it has ended.
+  /// Stops the thread, and waits until it has ended.
   func stop() {
     condition.lock()
     defer { condition.unlock() }
@@ -58,7 +61,7 @@ final class WALCheckpoints: @unchecked Sendable {
 
   private func run(_ connection: DatabaseQueue) {
     while next() {
-      // What cannot be copied now stays in the log, and the next checkpoint, here or elsewhere, tries again.
+      // Pages that cannot be copied now stay in the log for the next checkpoint.
       let pages = try? connection.writeWithoutTransaction { try $0.checkpoint(.passive).walFrameCount }
       condition.lock()
       self.pages = pages ?? largeLog
@@ -73,7 +76,7 @@ final class WALCheckpoints: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits for something to do; false when there will be nothing more.
+  /// Waits for work, and returns false when the thread should end.
   private func next() -> Bool {
     condition.lock()
     defer { condition.unlock() }

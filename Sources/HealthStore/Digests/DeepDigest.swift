@@ -2,8 +2,9 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Digests {
-  /// As ``current(_:months:)``, and covers what whoever sees nothing beyond the filter may know of the samples (``SampleCut``). Reads every one of them, within one transaction: for so
-  /// many that it takes moments (``RecordDigest/parts(ofAtMost:)``).
+  /// Returns a digest as ``current(_:months:)`` does that also covers the content of the samples, as far as a reader
+  /// with this filter may see it (``SampleCut``). Reads every sample within one transaction, so use it for a number
+  /// of samples that takes only moments (``RecordDigest/parts(ofAtMost:)``).
   public func deep(
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
@@ -30,7 +31,7 @@ extension HealthStore.Digests {
   }
 }
 
-/// Adds up the hashes of whole samples.
+/// Sums of the hashes of whole samples.
 private struct ContentScan {
   private let db: Database
   private let cut: SampleCut

@@ -2,23 +2,24 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Reads identities out of the tables and adds up their hashes, without GRDB's rows: a digest is made of millions.
+/// A scan that reads identities from the tables and sums their hashes, without GRDB's rows, because a digest covers
+/// millions of samples.
 struct DigestScan {
   private let db: Database
   private let types: TypeNames
   private let scope: DigestScope
-  /// A condition in SQL; empty for all.
+  /// A condition in SQL, or an empty text for all sources.
   private let sources: String
   private var hashers: [Int64: IdentityHasher] = [:]
   private(set) var sums = DigestSums()
-  /// The type and month of the row before: neighbouring rows mostly share them.
+  /// The type and month of the previous row, which consecutive rows usually share.
   private var key = DigestSums.Key(type: .min, month: 0)
   private var instants: ClosedRange<Int64> = 0...0
   private var isCovered = false
   private var hasher = IdentityHasher(SampleType(""))
   private var value = DigestSums.Value()
 
-  /// - Parameter sources: as ``FilterCondition/from(_:_:)`` has them.
+  /// Creates an empty scan. `sources` is a condition from ``FilterCondition/from(_:_:)``.
   init(_ db: Database, scope: DigestScope = .everything, sources: String = "") {
     self.db = db
     self.scope = scope
@@ -26,18 +27,18 @@ struct DigestScan {
     types = TypeNames(db)
   }
 
-  /// Adds the changes after one number up to another.
+  /// Adds the changes after `first` up to `last`.
   mutating func changes(after first: Int64, upTo last: Int64) throws {
     guard first < last else { return }
     try samples("NOT INDEXED WHERE change > \(first) AND change <= \(last)")
     try tombstones("NOT INDEXED WHERE change > \(first) AND change <= \(last)")
   }
 
-  /// Adds what starts within `range`, in microseconds, of one type.
+  /// Adds the samples and tombstones of one type that start within `range`, in microseconds.
   mutating func starts(of type: Int64, in range: ClosedRange<Int64>) throws {
     let condition = "type = \(type) AND start BETWEEN \(range.lowerBound) AND \(range.upperBound)\(sources)"
     try samples("INDEXED BY sample_identity WHERE \(condition)")
-    // Of the others, sources do not travel.
+    // Peers do not receive the sources of other tombstones.
     let told = sources.isEmpty ? "" : " AND duration IS NOT NULL"
     try tombstones("INDEXED BY tombstone_identity WHERE \(condition)\(told)")
   }
@@ -59,7 +60,7 @@ struct DigestScan {
     _ sql: String,
     _ add: (inout DigestScan, _ row: OpaquePointer, _ start: Int64, _ uuid: UnsafeRawBufferPointer) -> Void
   ) throws {
-    // Kept alive while its pointer is in use.
+    // Keeps the statement alive while its pointer is in use.
     let statement = try db.makeStatement(sql: sql)
     try withExtendedLifetime(statement) {
       let row = statement.sqliteStatement

@@ -1,12 +1,12 @@
 import GRDB
 import HealthModel
 
-/// Digests by type and month while they are being added up.
+/// The sums of digests by type and month.
 struct DigestSums {
   struct Key: Hashable {
     /// The row id of the type.
     var type: Int64
-    /// ``CalendarMonth/number``.
+    /// The month as ``CalendarMonth/number``.
     var month: Int
   }
 
@@ -36,7 +36,7 @@ struct DigestSums {
     }
   }
 
-  /// The sums as a digest: sorted by type name and month, without empty months.
+  /// Returns the sums as a digest, sorted by type name and month, without empty months.
   func record(_ types: TypeNames, contents: [Key: UInt128]? = nil) throws -> RecordDigest {
     let byType = Dictionary(grouping: values.filter { !$0.value.isEmpty }, by: \.key.type)
     let digests = try byType.map { type, months in
@@ -54,7 +54,7 @@ struct DigestSums {
 
 /// The types and months that a digest covers.
 struct DigestScope {
-  /// Row ids; `nil` for all.
+  /// The row ids of the types, or `nil` for all types.
   var types: Set<Int64>?
   var months: ClosedRange<Int>
 

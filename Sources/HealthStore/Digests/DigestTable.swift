@@ -2,14 +2,14 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// The digests that the store keeps: for each type and month, those of all changes up to one number.
+/// The digests that the store keeps, by type and month, for all changes up to one number.
 ///
-/// Additions and tombstones after that number are added when somebody asks. A sample before it that is deleted is taken
-/// out in the transaction that deletes it; nothing else that happens to a store touches this.
+/// Later additions and tombstones are added when a digest is requested. A sample before the number that is deleted is
+/// subtracted in the transaction that deletes it. No other operation on the store changes the table.
 enum DigestTable {
-  /// The change number up to which the table is right; 0 for a table that must be made anew.
+  /// Returns the change number up to which the table is valid, or 0 if the table must be rebuilt.
   ///
-  /// Tombstones that were removed because of their age are still in the sums, so that a floor which was raised voids them.
+  /// Tombstones that were pruned are still in the sums, so a raised floor invalidates them.
   static func position(_ db: Database) throws -> Int64 {
     try Int64.fetchOne(
       db,
@@ -19,7 +19,7 @@ enum DigestTable {
         """) ?? 0
   }
 
-  /// The kept digests within `scope`.
+  /// Returns the kept digests within `scope`.
   static func fetch(_ db: Database, _ scope: DigestScope) throws -> DigestSums {
     var sums = DigestSums()
     var sql = "SELECT type, month, samples, sampleSum, tombstones, tombstoneSum FROM monthDigest WHERE TRUE"
@@ -41,7 +41,7 @@ enum DigestTable {
     try db.execute(sql: "DELETE FROM monthDigest; UPDATE digestPosition SET change = 0")
   }
 
-  /// Adds `sums` and moves on to `change`.
+  /// Adds `sums`, and moves the position to `change`.
   static func advance(to change: Int64, adding sums: DigestSums, _ db: Database) throws {
     if try position(db) == 0 { try clear(db) }
     for (key, value) in sums.values { try add(value, to: key, db) }
@@ -50,7 +50,7 @@ enum DigestTable {
       arguments: [change])
   }
 
-  /// `value` may hold counts below 0.
+  /// Adds a value to a kept digest. The counts of `value` may be negative.
   static func add(_ value: DigestSums.Value, to key: DigestSums.Key, _ db: Database) throws {
     let scope = DigestScope(types: [key.type], months: key.month...key.month)
     var sum = try fetch(db, scope).values[key] ?? DigestSums.Value()
@@ -70,7 +70,7 @@ enum DigestTable {
   }
 }
 
-/// Samples that one transaction deletes, to be taken out of the digests that are kept.
+/// Samples that one transaction deletes and that must be subtracted from the kept digests.
 struct DigestRemovals {
   private let position: Int64
   private let types: TypeNames
@@ -82,7 +82,9 @@ struct DigestRemovals {
     types = TypeNames(db)
   }
 
-  /// - Parameter change: the number of the addition that is taken back.
+  /// Subtracts a sample.
+  ///
+  /// - Parameter change: the change number of the deleted sample.
   mutating func remove(_ uuid: UUID, start: Int64, duration: Int64, type: Int64, change: Int64) throws {
     guard change <= position else { return }
     var hasher = try hashers[type] ?? IdentityHasher(types.name(type))
@@ -102,7 +104,7 @@ struct DigestRemovals {
 }
 
 extension UInt128 {
-  /// Big-endian.
+  /// The bytes in big-endian order.
   var bytes: Data { withUnsafeBytes(of: bigEndian) { Data($0) } }
 
   init(bytes: Data) throws {

@@ -3,24 +3,25 @@ import HealthModel
 import OperatingSystem
 
 extension HealthStore {
-  /// Digests of what the store holds, to compare it with another.
+  /// The digests of a store's content, for comparing it with another store.
   public struct Digests: Sendable {
     let store: HealthStore
   }
 
-  /// Digests of what the store holds, to compare it with another.
+  /// The digests of the store's content, for comparing it with another store.
   public var digests: Digests { Digests(store: self) }
 }
 
 extension HealthStore.Digests {
-  /// Changes that are added to the kept digests in one transaction: a fraction of a second.
+  /// The number of changes that are added to the kept digests in one transaction, which takes a fraction of a second.
   private static let digestStep: Int64 = 50_000
-  /// Changes after the kept digests that are not worth a write.
+  /// The number of changes after the kept digests that are not worth a write.
   private static let digestRest: Int64 = 2_000
 
-  /// A digest of what passes `filter`, as of now: equal to that of any other store that holds the same.
+  /// Returns a digest of the samples and tombstones that pass `filter`. It equals that of any other store with the
+  /// same content.
   ///
-  /// Costs what has changed since ``keep(for:)``, and the months that the filter's bounds cut.
+  /// The cost depends on the changes since ``keep(for:)``, and on the months that the filter covers partially.
   ///
   /// ```swift
   /// func holdTheSame(_ one: HealthStore, _ other: HealthStore) async throws -> Bool {
@@ -28,7 +29,7 @@ extension HealthStore.Digests {
   /// }
   /// ```
   ///
-  /// - Parameter months: only what starts in these; `nil` for all.
+  /// - Parameter months: the months of the starts to cover; `nil` for all.
   public func current(
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
   ) async throws(StoreError) -> StoreDigest {
@@ -42,17 +43,18 @@ extension HealthStore.Digests {
     }
   }
 
-  /// Brings the digests that the store keeps up to date, in steps, so that other writers get their turn. ``current(_:months:)`` is
-  /// right without it, and slower. Where the store cannot be written, nothing is kept, and that is no error.
+  /// Updates the digests that the store keeps, in steps, so that other writers get their turn. ``current(_:months:)``
+  /// is correct without this, but slower. If the store cannot be written, nothing is kept, and that is no error.
   ///
-  /// - Parameter limit: stops after the first step that ends later than this; `nil` for never.
-  /// - Returns: false if it stopped because of the limit; what was done is kept.
+  /// - Parameter limit: stops after the first step that ends later than this; `nil` for no limit.
+  /// - Returns: whether the digests are as current as possible. False if the limit was reached; completed steps are
+  ///   kept.
   @discardableResult
   public func keep(for limit: Duration? = nil) async throws(StoreError) -> Bool {
     try await keep(for: limit, step: Self.digestStep, rest: Self.digestRest)
   }
 
-  /// Drops the kept digests, so that the next digest is made anew from the samples.
+  /// Deletes the kept digests, so that the next digest is computed from the samples.
   public func forget() async throws(StoreError) {
     try await store.write { db in try DigestTable.clear(db) }
   }
@@ -73,7 +75,7 @@ extension HealthStore.Digests {
     }
   }
 
-  /// Writes unless somebody else has been writing for a second: what is at stake is a little work.
+  /// Writes in a transaction, unless another process has been writing for a second. Only a little work would be lost.
   private func writeSoon(_ body: @Sendable @escaping (Database) throws -> Void) async throws(StoreError) {
     do {
       try await store.pool.writeWithoutTransaction { [store] db in
@@ -96,7 +98,7 @@ extension HealthStore.Digests {
     let types = try filter.types.map { types in Set(try types.compactMap { try $0.id(in: db) }) }
     guard let instants = filter.instants else { return DigestSums() }
     let (first, last) = (CalendarMonth(containing: instants.lowerBound), CalendarMonth(containing: instants.upperBound))
-    // Months of which only a part is meant.
+    // The months that the filter covers partially.
     let cut = [first, last].filter {
       wanted.contains($0.number)
         && !(instants.contains($0.instants.lowerBound) && instants.contains($0.instants.upperBound))
@@ -106,7 +108,7 @@ extension HealthStore.Digests {
     if cut.contains(last) { upper = last.number - 1 }
     let sources = try FilterCondition.from(filter.sources, db)
     if !sources.isEmpty {
-      // What is kept knows no sources.
+      // The kept digests do not distinguish sources.
       let all = Timestamp(microseconds: .min)...Timestamp(microseconds: .max)
       let meant = months.map { $0.lowerBound.instants.lowerBound...$0.upperBound.instants.upperBound } ?? all
       guard meant.overlaps(instants) else { return DigestSums() }
@@ -130,7 +132,7 @@ extension HealthStore.Digests {
     return sums
   }
 
-  /// The sums of whole months: the kept digests, and the changes after them.
+  /// Returns the sums of whole months: the kept digests, and the changes after them.
   private static func whole(_ scope: DigestScope, counter: Int64, _ db: Database) throws -> DigestSums {
     let position = try DigestTable.position(db)
     var sums = position > 0 ? try DigestTable.fetch(db, scope) : DigestSums()
@@ -141,19 +143,19 @@ extension HealthStore.Digests {
   }
 }
 
-/// Some changes on their way into the kept digests. Reading and hashing them needs no write transaction, unless
+/// A step of changes to be added to the kept digests. Reading and hashing them needs no write transaction, unless
 /// something is deleted meanwhile.
 private struct DigestStep {
   let first: Int64
   let last: Int64
   let sums: DigestSums
-  /// The samples and tombstones that the sums are of.
+  /// The number of samples and tombstones in the sums.
   let rows: Int
   let tombstoneFloor: Int64
   /// The epoch that covers the last of the changes.
   let epoch: Epoch
 
-  /// `nil` where little is missing.
+  /// Reads the next step. Returns `nil` if only a few changes are missing.
   init?(_ db: Database, size: Int64, rest: Int64) throws {
     guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else { return nil }
     let counter: Int64 = row[0]
@@ -168,9 +170,9 @@ private struct DigestStep {
 
   func write(_ db: Database) throws {
     guard try DigestTable.position(db) == first else { return }
-    // After a restore, or an import that was undone, other changes have these numbers, or none.
+    // After a restore or an undone import, other changes have these numbers, or none.
     guard try epoch.covers(last, db) else { return }
-    // What is deleted, or taken the place of, is gone from its number, and nothing comes to a number again.
+    // A deleted or replaced row has left its number, and no row ever gets that number again.
     let isAsRead =
       try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") == tombstoneFloor
       && Self.rows(first, last, db) == rows
@@ -193,16 +195,16 @@ private struct DigestStep {
   }
 }
 
-/// A digest of what a store holds, and the position in its changes up to which it holds.
+/// A digest of a store's content, and the position in its changes for which it is valid.
 public struct StoreDigest: Hashable, Sendable {
-  /// Equal for two stores that hold the same.
+  /// The digest, which is equal for two stores with the same content.
   public var record: RecordDigest
-  /// All changes up to here are in the digest, and none after.
+  /// The position: the digest covers all changes up to it, and none after it.
   public var anchor: Anchor
-  /// Covers ``anchor``.
+  /// The epoch that covers ``anchor``.
   public var epoch: Epoch
 
-  /// - Parameter epoch: must cover `anchor`; not checked.
+  /// Creates a digest. `epoch` must cover `anchor`, which is not checked.
   public init(record: RecordDigest, anchor: Anchor, epoch: Epoch) {
     self.record = record
     self.anchor = anchor

@@ -1,69 +1,72 @@
 import HealthModel
 
-/// One step of a store's history.
+/// A change in a store's history.
 public enum Change: Hashable, Sendable {
-  /// A sample has come, and is still there: one that was deleted since appears as its tombstone only.
+  /// A sample that was added and still exists. A sample that was deleted since appears only as its tombstone.
   case added(Sample)
-  /// A sample is gone, perhaps one that whoever reads this never had.
+  /// A deleted sample. The reader may never have received that sample.
   case deleted(Tombstone)
 }
 
-/// Some changes in the order in which they happened, and the anchor that follows them.
+/// A page of changes in the order in which they happened, and the anchor after them.
 public struct ChangePage: Sendable {
-  /// At most as many as were asked for, oldest first; none where nothing happened that the filter lets through.
+  /// The changes, oldest first, at most as many as requested. Empty if no change matches the filter.
   public var changes: [Change]
-  /// The next page begins after it. It may lie after the last of ``changes``: what the filter excludes is passed over.
+  /// The position after which the next page begins. It may lie after the last of ``changes``, because changes that
+  /// the filter excludes are skipped.
   public var anchor: Anchor
-  /// Covers ``anchor``; kept with it, and given back with it.
+  /// The epoch that covers ``anchor``. Save both, and pass both back.
   public var epoch: Epoch
-  /// Nothing had happened after ``anchor`` when the page was read.
+  /// Whether there were no changes after ``anchor`` when the page was read.
   public var isLast: Bool
 }
 
-/// A ``ChangePage`` whose changes are in no order.
+/// A ``ChangePage`` in coded form, without the order of its changes.
 public struct CodedChangePage: Sendable {
-  /// At most as many as were asked for, samples and tombstones together.
+  /// The samples and tombstones, together at most as many as requested.
   public var changes: CodedChanges
-  /// See ``ChangePage/anchor``.
+  /// The position after which the next page begins; see ``ChangePage/anchor``.
   public var anchor: Anchor
-  /// See ``ChangePage/epoch``.
+  /// The epoch that covers ``anchor``; see ``ChangePage/epoch``.
   public var epoch: Epoch
-  /// See ``ChangePage/isLast``.
+  /// Whether there were no changes after ``anchor``; see ``ChangePage/isLast``.
   public var isLast: Bool
 }
 
-/// Changes to apply together. Their order does not matter: a tombstone wins wherever it stands.
+/// Samples and tombstones to apply together. Their order does not matter, because a tombstone always wins.
 public struct ChangeBatch: Sendable {
-  /// Those that the store holds already, or that were deleted there, are not added: ``WriteSummary`` counts them.
+  /// The samples to add. Samples that the store already holds or has deleted are not added: ``WriteSummary`` counts
+  /// them.
   public var additions: [Sample]
-  /// Of samples that the store does not hold, too: a tombstone keeps them from coming.
+  /// The tombstones to apply. A tombstone for a sample that the store does not hold prevents its addition later.
   public var deletions: [Tombstone]
 
-  /// Without arguments, an empty batch, which changes nothing.
+  /// Creates a batch. Without arguments, the batch is empty and changes nothing.
   public init(additions: [Sample] = [], deletions: [Tombstone] = []) {
     self.additions = additions
     self.deletions = deletions
   }
 
   public var isEmpty: Bool { additions.isEmpty && deletions.isEmpty }
-  /// Samples and tombstones together.
+  /// The number of samples and tombstones together.
   public var count: Int { additions.count + deletions.count }
 }
 
-/// What a write did.
+/// The number of samples that a write added, deleted, left unchanged or refused, by type.
 public struct WriteSummary: Equatable, Sendable {
-  /// What it did to the samples of one type.
+  /// The counts for one sample type.
   public struct Counts: Equatable, Sendable, Codable {
-    /// Samples that were not here before.
+    /// The number of samples that were added.
     public var added = 0
-    /// Samples that were here and are gone.
+    /// The number of samples that were deleted.
     public var deleted = 0
-    /// What the store held already, under this identity or another. Of tombstones: what was not here.
+    /// The number of samples that the store held already, under the same identity or another, and of tombstones for
+    /// samples that were not here.
     public var unchanged = 0
-    /// What was not added because it has been deleted here.
+    /// The number of samples that were refused because they were deleted here.
     public var refused = 0
 
-    /// Without arguments, of a write that did nothing.
+    /// Creates counts. Without arguments, all are 0.
     public init(added: Int = 0, deleted: Int = 0, unchanged: Int = 0, refused: Int = 0) {
       self.added = added
       self.deleted = deleted
@@ -71,7 +74,7 @@ public struct WriteSummary: Equatable, Sendable {
       self.refused = refused
     }
 
-    /// Adds each of the four numbers.
+    /// Adds each of the four counts.
     public static func += (lhs: inout Self, rhs: Self) {
       lhs.added += rhs.added
       lhs.deleted += rhs.deleted
@@ -80,29 +83,30 @@ public struct WriteSummary: Equatable, Sendable {
     }
   }
 
-  /// Only types to whose samples or tombstones something happened, be it that they were here already.
+  /// The counts by type. Only types that the write concerned are present, even if all their samples were here
+  /// already.
   public private(set) var types: [SampleType: Counts] = [:]
 
-  /// Of a write that did nothing.
+  /// Creates an empty summary.
   public init() {}
 
-  /// Of all types together.
+  /// The sum over all types.
   public var total: Counts { types.values.reduce(into: Counts()) { $0 += $1 } }
-  /// See ``Counts/added``; of all types together, as the next three.
+  /// The sum of ``Counts/added`` over all types.
   public var added: Int { total.added }
-  /// See ``Counts/deleted``.
+  /// The sum of ``Counts/deleted`` over all types.
   public var deleted: Int { total.deleted }
-  /// See ``Counts/unchanged``.
+  /// The sum of ``Counts/unchanged`` over all types.
   public var unchanged: Int { total.unchanged }
-  /// See ``Counts/refused``.
+  /// The sum of ``Counts/refused`` over all types.
   public var refused: Int { total.refused }
 
-  /// Adds what was done to samples of a type to what it has already.
+  /// Adds counts to those of a type.
   public mutating func add(_ counts: Counts, of type: SampleType) {
     if counts != Counts() { types[type, default: Counts()] += counts }
   }
 
-  /// Adds what another write did, type by type.
+  /// Adds the counts of another write, type by type.
   public static func += (lhs: inout Self, rhs: Self) {
     for (type, counts) in rhs.types { lhs.add(counts, of: type) }
   }

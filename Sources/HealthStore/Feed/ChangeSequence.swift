@@ -1,11 +1,11 @@
 import HealthModel
 
 extension HealthStore.Feed {
-  /// Waits until the store stands elsewhere than at `anchor`: as a rule a few milliseconds after a commit, whichever
-  /// process of this machine made it.
+  /// Waits until the store's position differs from `anchor`. Usually returns a few milliseconds after a commit,
+  /// whichever process of this machine made it.
   ///
-  /// A wake-up is a hint, and may come for nothing; what is new, if anything, ``changes(since:epoch:filter:limit:)``
-  /// tells. Nothing is lost between the two, because the anchor that was read decides, not the time of the call:
+  /// A wake-up is a hint and may be spurious; ``changes(since:epoch:filter:limit:)`` returns what is new, if
+  /// anything. No change is missed between the two calls, because the anchor decides and not the time of the call:
   ///
   /// ```swift
   /// func follow(_ store: HealthStore, _ handle: ([Change]) -> Void) async throws {
@@ -18,14 +18,14 @@ extension HealthStore.Feed {
   /// }
   /// ```
   ///
-  /// Any number of tasks may wait; together they cost some small queries for each commit, and one every five seconds when
-  /// nothing happens. Throws `CancellationError` as soon as the task is cancelled, and nothing else.
+  /// Any number of tasks may wait. Together they cost a few small queries per commit, and one every five seconds when
+  /// idle. Throws only `CancellationError`, as soon as the task is cancelled.
   public func waitForChanges(after anchor: Anchor) async throws {
     try await store.watch.wait(after: anchor.change)
   }
 
-  /// Everything that happened after `anchor`, and then everything that happens, whichever process of this machine does
-  /// it: first catches up, then follows.
+  /// Returns a sequence of all changes after `anchor`, and then of new changes as they happen, whichever process of
+  /// this machine makes them.
   ///
   /// ```swift
   /// func follow(
@@ -43,19 +43,19 @@ extension HealthStore.Feed {
   /// }
   /// ```
   ///
-  /// No page is empty. Changes that were committed together may come in several pages, and many commits in one: while a
-  /// page is worked on, nothing is read, so a slow reader holds up nobody and uses no memory. Reading is never part of a
-  /// transaction that stays open.
+  /// No page is empty. Changes that were committed together may come in several pages, and many commits in one page.
+  /// The sequence reads only when the next page is requested, so a slow reader blocks no other and uses no memory,
+  /// and no transaction stays open.
   ///
   /// The sequence ends when its task is cancelled. It throws ``StoreError``, in particular
-  /// ``StoreError/anchorOutOfRange`` where the anchor is not, or no longer, a position of this store: start over from
+  /// ``StoreError/anchorOutOfRange`` if the anchor is not, or no longer, a position of this store: start over from
   /// ``Anchor/zero`` then.
   ///
-  /// To look once at what is new, use ``changes(since:epoch:filter:limit:)``.
+  /// To read once what is new, use ``changes(since:epoch:filter:limit:)``.
   ///
   /// - Parameters:
-  ///   - epoch: of the page that the anchor comes from; see there.
-  ///   - pageSize: changes in a page, at most.
+  ///   - epoch: the epoch of the page that the anchor comes from; see ``changes(since:epoch:filter:limit:)``.
+  ///   - pageSize: the maximum number of changes in a page.
   public func changes(
     since anchor: Anchor = .zero, epoch: Epoch? = nil, filter: SampleFilter = .everything, pageSize: Int = 2_000
   ) -> ChangeSequence {
@@ -63,7 +63,7 @@ extension HealthStore.Feed {
   }
 }
 
-/// A store's changes as they happen; see ``HealthStore/Feed/changes(since:epoch:filter:pageSize:)``.
+/// An asynchronous sequence of a store's changes; see ``HealthStore/Feed/changes(since:epoch:filter:pageSize:)``.
 public struct ChangeSequence: AsyncSequence, Sendable {
   let store: HealthStore
   let anchor: Anchor
@@ -79,7 +79,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
     private let sequence: ChangeSequence
     private var anchor: Anchor
     private var epoch: Epoch?
-    /// The page before had everything that there was.
+    /// Whether the previous page was the last.
     private var isCaughtUp = false
 
     fileprivate init(_ sequence: ChangeSequence) {
@@ -99,7 +99,7 @@ public struct ChangeSequence: AsyncSequence, Sendable {
         }
         return nil
       } catch  where Task.isCancelled {
-        // A cancelled read comes back as an error of the store.
+        // A cancelled read throws an error of the store.
         return nil
       }
     }

@@ -3,37 +3,37 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// A stretch of a store's change numbers, known by a random name.
+/// A range of a store's change numbers, identified by a random number.
 ///
-/// A store that was put back from a copy counts on from an older number and gives numbers out again that peers have met
-/// already, for other changes. A position is therefore a number and the epoch that covers it:
+/// A store that was restored from a copy continues from an older number, and assigns numbers again that peers have
+/// already seen for other changes. A position is therefore a number and the epoch that covers it:
 ///
 /// **Two stores that come from one file and agree on the epoch that covers a number have the same changes up to that
-/// number.** It holds because whoever gives out numbers begins a new epoch, in the same transaction, unless the last
-/// epoch began while it had the file open (see ``EpochKeeper``): an epoch that is in a copy is never continued by
-/// somebody who opened that copy. Only tombstones may be forgotten in one of them, and then no earlier position is left
-/// on which the two agree (see ``HealthStore/Feed/pruneTombstones(before:)``).
+/// number.** This holds because a process that assigns numbers begins a new epoch in the same transaction, unless the
+/// last epoch began while the process had the file open (see ``EpochKeeper``): an epoch in a copy is never continued
+/// by a process that opened that copy. The only difference can be tombstones that were pruned in one of the stores,
+/// and then the stores agree on no earlier position (see ``HealthStore/Feed/pruneTombstones(before:)``).
 ///
-/// An import that is undone ends the epochs of its numbers, and those numbers are not given out again.
+/// Undoing an import ends the epochs of its numbers, and those numbers are not assigned again.
 ///
-/// Not seen: a machine that is put back together with its memory, and a file that was exchanged under a process that
-/// has it open, by less than that process has seen itself.
+/// Two cases are not detected: a machine that is restored together with its memory, and a file that is replaced under
+/// a process that has it open, by a file that lacks less than that process has seen itself.
 public struct Epoch: Hashable, Sendable, Codable {
-  /// Random, so it says nothing of which epoch was first.
+  /// The random number. It does not reveal the order of epochs.
   public var id: UInt64
 
-  /// An epoch as it was kept or sent. Only a store begins one.
+  /// Creates an epoch that was saved or sent. Only a store begins new epochs.
   public init(id: UInt64) {
     self.id = id
   }
 }
 
 extension Epoch {
-  /// More than a machine has in years of hourly imports; each is some 20 bytes.
+  /// The maximum number of epochs that a store keeps. Years of hourly imports need fewer; each takes some 20 bytes.
   static let maximumCount = 10_000
 
-  /// Of the changes that were numbered before there were epochs. From the store's id, so that two copies of such a
-  /// store agree.
+  /// Returns the epoch of the changes that were numbered before epochs existed. It is derived from the store's
+  /// identifier, so that two copies of such a store agree.
   static func first(ofStore id: Data) -> Epoch {
     let digest = SHA256.hash(data: Data("hpeer epoch".utf8) + id)
     return Epoch(id: digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
@@ -43,7 +43,7 @@ extension Epoch {
     try fetch(db, "SELECT id FROM epoch WHERE first <= ? ORDER BY first DESC LIMIT 1", [change])
   }
 
-  /// Whether this is the epoch of a change number, and that number was given out.
+  /// Returns whether this epoch covers a change number that was assigned.
   func covers(_ change: Int64, _ db: Database) throws -> Bool {
     try change <= Schema.counter(db) && Epoch.covering(change, db) == self
   }
@@ -56,14 +56,14 @@ extension Epoch {
   static func begin(at change: Int64, _ db: Database) throws {
     try insert(Epoch(id: .random(in: .min ... .max)), at: change, db)
     guard try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM epoch") ?? 0 > maximumCount else { return }
-    // Without a new name for the older half, a number of a lost line could pass for one of this.
+    // Without a new identifier for the older half, a number of a lost history could pass for a number of this one.
     let cut = try Int64.fetchOne(
       db, sql: "SELECT first FROM epoch ORDER BY first DESC LIMIT 1 OFFSET ?", arguments: [maximumCount / 2])
     if let cut { try rename(before: cut, db) }
   }
 
-  /// Makes one epoch of all before `change`, which nobody has a position in: such a reader starts over, and has positions
-  /// in it as it reads on.
+  /// Merges all epochs before `change` into one new epoch, in which no reader has a position: a reader from before
+  /// starts over, and gets positions in it as it reads again.
   static func rename(before change: Int64, _ db: Database) throws {
     let next = try covering(change, db)
     try db.execute(sql: "DELETE FROM epoch WHERE first <= ?", arguments: [change])
@@ -85,18 +85,18 @@ extension Epoch {
   }
 }
 
-/// A position in a store's sequence of changes: everything up to and including this number has been seen.
+/// A position in a store's sequence of changes. Everything up to and including its number has been seen.
 public struct Anchor: Hashable, Sendable, Comparable {
-  /// A number of the store's counter, from 1; 0 before the first change.
+  /// The change number, from 1, or 0 before the first change.
   public var change: Int64
 
-  /// Any number is taken. One that is no position of a store is for that store to refuse, with
+  /// Creates an anchor from any number. A store rejects a number that is not one of its positions with
   /// ``StoreError/anchorOutOfRange``.
   public init(change: Int64) {
     self.change = change
   }
 
-  /// Before the first change.
+  /// The position before the first change.
   public static let zero = Anchor(change: 0)
 
   public static func < (lhs: Self, rhs: Self) -> Bool {
@@ -104,11 +104,11 @@ public struct Anchor: Hashable, Sendable, Comparable {
   }
 }
 
-/// Sees to it that every number which one ``HealthStore`` gives out lies in an epoch that began while it had the file
-/// open. Whose write began it does not matter, so that two processes that write in turns share one.
+/// A guard which ensures that every number that a ``HealthStore`` assigns lies in an epoch that began while it had
+/// the file open. Any process may have begun that epoch, so two processes that write in turns share one.
 final class EpochKeeper: Sendable {
   private struct State {
-    /// Began before the file was opened, perhaps before it was copied.
+    /// The last epoch that began before the file was opened, perhaps before the file was copied.
     var foreign: Epoch
     /// The highest counter that was seen.
     var highest: Int64
@@ -121,16 +121,17 @@ final class EpochKeeper: Sendable {
       State(foreign: try Epoch.last(db), highest: try Schema.counter(db)))
   }
 
-  /// To be told of every counter that is read, so that one that went back is noticed.
+  /// Records a counter that was read, so that a counter that has gone back is noticed.
   func saw(_ counter: Int64) {
     state.withLock { $0.highest = max($0.highest, counter) }
   }
 
-  /// Within the transaction that gives out `numbers`. One that is rolled back does no harm: the next begins an epoch.
+  /// Begins a new epoch for `numbers` if necessary, within the transaction that assigns them. A rollback does no
+  /// harm: the next call begins an epoch.
   func cover(_ numbers: ClosedRange<Int64>, _ db: Database) throws {
     let last = try Epoch.last(db)
     let mayContinue = state.withLock { state in
-      // Somebody put an older copy in place of the file's content.
+      // An older copy has replaced the file's content.
       if numbers.lowerBound <= state.highest { state.foreign = last }
       state.highest = numbers.upperBound
       return last != state.foreign

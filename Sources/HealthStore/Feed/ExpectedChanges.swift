@@ -2,8 +2,8 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Feed {
-  /// The number of changes after `anchor`, at most, for progress bars. Under a filter it is exact, because a bound from
-  /// the whole store would tell a reader how much there is that it may not see.
+  /// Returns the maximum number of changes after `anchor`, for progress bars. With a filter the number is exact,
+  /// because a bound from the whole store would reveal how much the reader may not see.
   public func expectedChanges(since anchor: Anchor, filter: SampleFilter) async throws(StoreError) -> Int {
     try await store.read { db in
       let counter = try Schema.counter(db)
@@ -20,7 +20,8 @@ extension HealthStore.Feed {
       let held = try db.sum("SELECT samples FROM type WHERE id IN (\(list(ids)))")
 
       func counted(_ table: String) throws -> Int {
-        // Both ways have the same answer: along the new changes, or along those of each type. The shorter is taken.
+        // Both queries have the same result: along the new changes, or along those of each type. The shorter one
+        // runs.
         if newer < held {
           return try db.count(
             "\(table) NOT INDEXED WHERE change > \(start) AND type IN (\(list(ids)))\(rest)")

@@ -2,26 +2,27 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// The change feed: what happened, in the order in which it did.
+  /// The change feed: all changes of a store, in the order in which they happened.
   public struct Feed: Sendable {
     let store: HealthStore
   }
 
-  /// The change feed: what happened, in the order in which it did.
+  /// The change feed: all changes of the store, in the order in which they happened.
   public var feed: Feed { Feed(store: self) }
 }
 
 extension HealthStore.Feed {
-  /// What happened after `anchor`, oldest first, at most `limit` changes; costs what it returns, not what the store
-  /// holds. A `limit` below 1 is taken for 1: a page always moves on.
+  /// Returns at most `limit` changes after `anchor`, oldest first. The cost depends on the size of the page, not of
+  /// the store. A `limit` below 1 counts as 1, so that a page always moves on.
   ///
-  /// A page is shorter where samples are so large that they would not fit into memory. A sample that was added and
-  /// deleted since appears as its tombstone only. Throws ``StoreError/anchorOutOfRange``
-  /// where the anchor is not a position of this store.
+  /// A page is shorter if its samples are so large that they would not fit into memory. A sample that was added and
+  /// deleted since appears only as its tombstone. Throws ``StoreError/anchorOutOfRange`` if the anchor is not a
+  /// position of this store.
   ///
-  /// - Parameter epoch: of the page that the anchor comes from. An anchor whose epoch is another by now, as after a restore,
-  ///   when tombstones were forgotten or an import was undone, is out of range. To be left out only for an anchor that is
-  ///   no older than this object; where tombstones were ever forgotten, those before the last of them are out of range then, however new.
+  /// - Parameter epoch: the epoch of the page that the anchor comes from. The anchor is out of range if another epoch
+  ///   covers it by now, as after a restore, pruned tombstones or an undone import. Omit the epoch only for an anchor
+  ///   that is no older than this object. Without it, if tombstones were ever pruned, every anchor before the last of
+  ///   them is out of range, even a new one.
   public func changes(
     since anchor: Anchor, epoch: Epoch? = nil, filter: SampleFilter = .everything, limit: Int
   ) async throws(StoreError) -> ChangePage {
@@ -32,10 +33,10 @@ extension HealthStore.Feed {
     }
   }
 
-  /// The same page in the form that is fastest to read, to send and to apply. In it the order of changes is lost, which
-  /// does no harm: a tombstone wins wherever it stands.
+  /// Returns the same page in the form that is fastest to read, send and apply. The order of changes is lost, which
+  /// does no harm, because a tombstone always wins.
   ///
-  /// - Parameter cut: what the reader may know of each sample.
+  /// - Parameter cut: the parts of each sample that the reader may see.
   public func codedChanges(
     since anchor: Anchor, epoch: Epoch? = nil, filter: SampleFilter = .everything,
     cut: SampleCut = SampleFilter.everything.cut, limit: Int
@@ -48,7 +49,7 @@ extension HealthStore.Feed {
     }
   }
 
-  /// Where the store stands now, and the epoch that covers that.
+  /// Returns the store's current position, and the epoch that covers it.
   public func currentPosition() async throws(StoreError) -> (anchor: Anchor, epoch: Epoch) {
     try await store.read { db -> (anchor: Anchor, epoch: Epoch) in
       let counter = try Schema.counter(db)
@@ -56,13 +57,14 @@ extension HealthStore.Feed {
     }
   }
 
-  /// Whether all that happened up to a ``currentPosition()`` of before is in this store. Not so where it was put back from an
-  /// older copy, or is another store; and perhaps not known where tombstones were forgotten or an import was undone.
+  /// Returns whether this store has all changes up to an earlier ``currentPosition()``. False if the store was
+  /// restored from an older copy or is another store, and possibly after tombstones were pruned or an import was
+  /// undone.
   public func holds(_ anchor: Anchor, _ epoch: Epoch) async throws(StoreError) -> Bool {
     try await store.read { db in try epoch.covers(anchor.change, db) }
   }
 
-  /// Where the store stands now.
+  /// Returns the store's current position.
   public func currentAnchor() async throws(StoreError) -> Anchor {
     try await store.read { db in Anchor(change: try Schema.counter(db)) }
   }

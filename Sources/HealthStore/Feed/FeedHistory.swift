@@ -1,9 +1,9 @@
 import GRDB
 
-/// How a store's sequence of changes came about: its epochs, and the number of the last change.
+/// The history of a store's change numbers: its epochs, and the number of the last change.
 ///
-/// Whoever keeps something that was made of a store, in a place of its own, keeps this beside it, and learns later how far
-/// both still agree: after a restore, or when an import was undone, that is less than all.
+/// Save it beside data that was derived from a store and is kept elsewhere. A comparison with the store's current
+/// history then shows how far both still agree, which is less than all after a restore or an undone import.
 ///
 /// ```swift
 /// func isCurrent(_ kept: FeedHistory, in store: HealthStore) async throws -> Bool {
@@ -12,14 +12,14 @@ import GRDB
 /// }
 /// ```
 public struct FeedHistory: Hashable, Sendable, Codable {
-  /// Where an epoch begins.
+  /// The first change number of an epoch.
   struct Beginning: Hashable, Codable {
     var first: Int64
     var epoch: Epoch
   }
 
   var beginnings: [Beginning]
-  /// The number of the last change; 0 before the first.
+  /// The number of the last change, or 0 before the first.
   public var last: Int64
 
   init(_ db: Database) throws {
@@ -30,18 +30,18 @@ public struct FeedHistory: Hashable, Sendable, Codable {
     }
   }
 
-  /// The number up to which two histories are of the same changes; 0 where they have nothing in common.
+  /// Returns the number up to which two histories have the same changes, or 0 if they have nothing in common.
   public func agreement(with other: FeedHistory) -> Int64 {
     let common = zip(beginnings, other.beginnings).prefix { $0 == $1 }.count
     return max(0, min(end(ofFirst: common), other.end(ofFirst: common)))
   }
 
-  /// Whether this is the other history, gone on with.
+  /// Returns whether this history continues the other.
   public func isLater(than other: FeedHistory) -> Bool {
     self != other && agreement(with: other) == other.last && beginnings.count >= other.beginnings.count
   }
 
-  /// The last number that the first epochs cover.
+  /// Returns the last number that the first `count` epochs cover.
   private func end(ofFirst count: Int) -> Int64 {
     if count == 0 { return 0 }
     return count < beginnings.count ? min(beginnings[count].first - 1, last) : last

@@ -1,7 +1,7 @@
 import GRDB
 import HealthModel
 
-/// Reads a page of the change feed: two walks along the change numbers, of samples and of tombstones.
+/// A reader of pages of the change feed, in two walks along the change numbers, of samples and of tombstones.
 struct FeedReader {
   struct Page {
     var stored: StoredChanges
@@ -10,10 +10,11 @@ struct FeedReader {
     var isLast: Bool
   }
 
-  /// Metadata, payloads and names of one page, in bytes; the sample that exceeds it is its last.
+  /// The size of the metadata, payloads and names of one page in bytes. The sample that exceeds it is the last of its
+  /// page.
   static let maximumText = 1 << 20
-  /// A sample with more metadata and payload than that begins a page: other machines take one of the greatest samples at
-  /// once, and little beside it.
+  /// The size of metadata and payload in bytes above which a sample begins a page. Other machines accept one very
+  /// large sample at a time, and little beside it.
   private static let largeText = 4 << 20
 
   private let db: Database
@@ -24,7 +25,7 @@ struct FeedReader {
     self.epochs = epochs
   }
 
-  /// See ``HealthStore/Feed/changes(since:epoch:filter:limit:)``.
+  /// Returns a page of changes; see ``HealthStore/Feed/changes(since:epoch:filter:limit:)``.
   func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
   {
     let counter = try requirePosition(anchor, epoch)
@@ -36,22 +37,24 @@ struct FeedReader {
       isLast: walk.isWhole)
   }
 
-  /// Changes along their numbers.
+  /// Changes in the order of their numbers.
   struct Walk {
     var stored: StoredChanges
-    /// The last number that was dealt with.
+    /// The last number that was processed.
     var end: Int64
-    /// Whether that is the end which was asked for.
+    /// Whether the walk reached the end that was requested.
     var isWhole: Bool
   }
 
+  /// Reads changes in the order of their numbers.
+  ///
   /// - Parameters:
   ///   - start: the number before the first.
   ///   - end: the last number.
-  ///   - tombstones: which are meant; `nil` for none.
-  ///   - shown: whether to read what this machine shows, and not what it holds: a sample that became hidden is a tombstone then,
-  ///     and one that is shown again an addition.
-  ///   - text: the most bytes of metadata, payloads and names, but for the sample that exceeds it.
+  ///   - tombstones: the filter for tombstones; `nil` for none.
+  ///   - shown: whether to read the samples that this machine shows instead of those that it holds. A sample that
+  ///     became hidden is then a tombstone, and a sample that is shown again an addition.
+  ///   - text: the maximum size of metadata, payloads and names in bytes. The sample that exceeds it is the last.
   func walk(
     after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
     shown: Bool = false, limit: Int, text: Int = maximumText
@@ -71,19 +74,19 @@ struct FeedReader {
       }
     }
     let isFull = stored.keepFirst(limit) >= limit
-    // What is not full has seen everything, filtered or not.
+    // A walk that is not full has seen everything up to the end, whether the filter matched or not.
     let isWhole = !isFull && !isCut
     return Walk(stored: stored, end: isWhole ? end : stored.lastNumber ?? end, isWhole: isWhole)
   }
 
-  /// The counter. Throws ``StoreError/anchorOutOfRange`` where the anchor is not a position of this store.
+  /// Returns the counter. Throws ``StoreError/anchorOutOfRange`` if the anchor is not a position of this store.
   func requirePosition(_ anchor: Anchor, _ epoch: Epoch?) throws -> Int64 {
     guard let row = try Row.fetchOne(db, sql: "SELECT counter, tombstoneFloor FROM store") else {
       throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the store has no counter")
     }
     let counter: Int64 = row[0]
     let floor: Int64 = row[1]
-    // The epoch, too, tells a reader from before tombstones were forgotten, and from one that has begun since.
+    // The epoch also distinguishes a reader from before the pruning from a reader that began since.
     guard anchor.change <= counter, anchor.change == 0 || epoch != nil || anchor.change >= floor else {
       throw StoreError.anchorOutOfRange
     }
@@ -92,7 +95,7 @@ struct FeedReader {
     return counter
   }
 
-  /// What is walked along, in SQL.
+  /// The SQL queries for the two walks.
   private struct Tables {
     var samples: String
     var tombstones: String
@@ -101,7 +104,8 @@ struct FeedReader {
       samples: "SELECT \(StoredChanges.sampleColumns) FROM sample",
       tombstones: "SELECT \(StoredChanges.tombstoneColumns) FROM tombstone")
 
-    /// Each half in order of the numbers, so that a page costs what it has.
+    /// The queries for shown samples. Each half is in the order of the numbers, so the cost depends on the size of
+    /// the page.
     static let shown = Tables(
       samples: """
         SELECT \(StoredChanges.sampleColumns) FROM (
@@ -120,7 +124,7 @@ struct FeedReader {
         """)
   }
 
-  /// True if the page ends here because of its size.
+  /// Returns true if the page ends here because of its size.
   private func readSamples(
     _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
     into stored: inout StoredChanges
@@ -146,7 +150,7 @@ struct FeedReader {
     return isCut
   }
 
-  /// True if the page ends here because of the names in it.
+  /// Returns true if the page ends here because of the size of the names in it.
   private func readTombstones(
     _ table: String, after start: Int64, upTo end: Int64, _ condition: FilterCondition, limit: Int, text: Int,
     into stored: inout StoredChanges

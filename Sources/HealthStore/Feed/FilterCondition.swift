@@ -1,7 +1,8 @@
 import GRDB
 import HealthModel
 
-/// ``SampleFilter``s as SQL, for rows of `sample` and `tombstone`: empty, or to follow another condition.
+/// A ``SampleFilter`` in SQL, for rows of `sample` and `tombstone`. The text is empty, or begins with AND to follow
+/// another condition.
 struct FilterCondition {
   private(set) var sql = ""
 
@@ -13,9 +14,9 @@ struct FilterCondition {
     sql += try Self.timeAndSources(filter, db)
   }
 
-  /// What passes any of some filters, and none of others.
+  /// Creates a condition for rows that match any of some filters, and none of others.
   ///
-  /// - Parameter start: the change number before the first that is meant.
+  /// - Parameter start: the change number before the first that matches.
   init(anyOf some: [SampleFilter], butNot others: [SampleFilter] = [], after start: Int64 = 0, db: Database) throws {
     func condition(_ filter: SampleFilter) throws -> String { "(1\(try FilterCondition(filter, db: db).sql))" }
     if start > 0 { sql += " AND change > \(start)" }
@@ -23,14 +24,14 @@ struct FilterCondition {
     for filter in others { sql += " AND NOT \(try condition(filter))" }
   }
 
-  /// The part of the condition that is not about types; empty where all of time and all sources are meant.
+  /// Returns the condition on time and sources, or an empty text if the filter restricts neither.
   static func timeAndSources(_ filter: SampleFilter, _ db: Database) throws -> String {
     let bounds = filter.bounds
     let first = bounds.earliest.map { " AND start >= \($0.microseconds)" } ?? ""
     return first + (bounds.end.map { " AND start < \($0.microseconds)" } ?? "") + (try from(filter.sources, db))
   }
 
-  /// The part of the condition that is about sources, by their names; empty for `nil`.
+  /// Returns the condition on the names of sources, or an empty text for `nil`.
   static func from(_ sources: Set<String>?, _ db: Database) throws -> String {
     guard let sources else { return "" }
     var ids: [Int64] = []

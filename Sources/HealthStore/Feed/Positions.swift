@@ -3,14 +3,14 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Feed {
-  /// The token that a consumer was given with the last batch that it committed; `nil` before the first.
+  /// Returns the token that a consumer received with its last committed batch, or `nil` before the first.
   public func position(of consumer: String) async throws(StoreError) -> String? {
     try await store.read { db in
       try String.fetchOne(db, sql: "SELECT token FROM position WHERE consumer = ?", arguments: [consumer])
     }
   }
 
-  /// Makes the consumer start over.
+  /// Deletes the consumer's position, so that the consumer starts over.
   public func forgetPosition(of consumer: String) async throws(StoreError) {
     try await store.write { db in
       try db.execute(sql: "DELETE FROM position WHERE consumer = ?", arguments: [consumer])
@@ -30,7 +30,7 @@ extension HealthStore {
 }
 
 extension Timestamp {
-  /// The wall clock.
+  /// The current time of the system clock.
   public static var now: Timestamp {
     Timestamp(microseconds: Int64((Date().timeIntervalSince1970 * 1_000_000).rounded(.down)))
   }

@@ -3,26 +3,28 @@ import GRDB
 import OperatingSystem
 import Synchronization
 
-/// Notices that a store's counter has moved, whichever process moved it: one for all who wait for one ``HealthStore``.
+/// A watch that detects changes of a store's counter by any process. One object serves all waiting tasks of a
+/// ``HealthStore``.
 ///
-/// Somebody writes the write-ahead log, or this process has committed: that is a hint, and the counter decides. It is read
-/// once for all who wait, at most every ``Timing/spacing``, and every ``Timing/idle`` without any hint; every
-/// ``Timing/unreported`` on file systems that report nothing. The first who waits starts all this, and it ends soon after
-/// the last.
+/// A write to the write-ahead log or a commit of this process is a hint; the counter decides. The counter is read
+/// once for all waiting tasks: at most every ``Timing/spacing``, every ``Timing/idle`` without a hint, and every
+/// ``Timing/unreported`` on file systems that report no events. Watching starts with the first waiting task, and ends
+/// soon after the last.
 final class StoreWatch: Sendable {
   typealias Continuation = CheckedContinuation<Void, any Error>
 
   enum Timing {
-    /// Between two reads of the counter, at least. The log is written before its transaction counts, so the first reads
-    /// after a hint may come too early: the time between them doubles from here.
+    /// The minimum time between two reads of the counter. The log is written before its transaction is visible, so
+    /// the first reads after a hint may come too early: the interval doubles from this value.
     static let spacing = Duration.milliseconds(5)
-    /// Between two reads of the counter when there is no hint. Each wakes threads, and nearly all find nothing.
+    /// The time between two reads of the counter without a hint. Each read wakes threads, and nearly all find
+    /// nothing.
     static let idle = Duration.seconds(5)
-    /// The same where no hint came of the last commit.
+    /// The time between two reads of the counter if no hint came for the last commit.
     static let unreported = Duration.seconds(1)
-    /// Between two times that those who wait are woken, at least: an import commits many times a second.
+    /// The minimum time between two wake-ups, because an import commits many times a second.
     static let rest = Duration.milliseconds(50)
-    /// What each who was woken adds to it, so that hundreds cause no storm.
+    /// The time that each woken task adds to the pause, so that hundreds of tasks do not all read at once.
     static let restPerWaiter = Duration.milliseconds(2)
   }
 
@@ -31,19 +33,19 @@ final class StoreWatch: Sendable {
     var nextWaiter: UInt64 = 0
     var isRunning = false
     var activity: FileActivity?
-    /// Whether hints come of what other processes commit.
+    /// Whether the commits of other processes cause hints.
     var isReported = true
-    /// This process has, since the counter was last read.
+    /// Whether this process has committed since the counter was last read.
     var hasCommitted = false
     /// The counter when it was last read.
     var seen: Int64?
-    /// When the counter is to be read next; `nil` while nothing is scheduled.
+    /// The time of the next read of the counter, or `nil` if none is scheduled.
     var due: ContinuousClock.Instant?
     var earliest = ContinuousClock.now
-    /// Until the next read, since there was a hint. Also when something has come of it: two transactions may follow each
-    /// other so closely that they are one hint.
+    /// The pause before the next read after a hint, or `nil` without a hint. It stays set after a change was found,
+    /// because one hint can stand for two transactions in quick succession.
     var retry: Duration?
-    /// When somebody last waited.
+    /// The last time at which a task waited.
     var lastUse = ContinuousClock.now
     var reads = 0
 
@@ -55,27 +57,27 @@ final class StoreWatch: Sendable {
   private let queue = DispatchQueue(label: "hpeer.store.watch")
   private let state = Mutex(State())
 
-  /// - Parameter log: the write-ahead log of `pool`'s database.
+  /// Creates a watch that has not started. `log` is the path of the write-ahead log of `pool`'s database.
   init(_ pool: DatabasePool, log: String) {
     self.pool = pool
     self.log = log
   }
 
   deinit {
-    // Belongs to the queue, and nothing can wait any more.
+    // The activity belongs to the queue, and no task can wait any more.
     if let activity = state.withLock({ $0.activity }) { queue.async { activity.cancel() } }
   }
 
-  /// How often the counter has been read.
+  /// The number of times that the counter has been read.
   var reads: Int { state.withLock(\.reads) }
   /// Whether the counter is being watched.
   var isRunning: Bool { state.withLock(\.isRunning) }
-  /// Whether the file system tells, as far as is known, what other processes write.
+  /// Whether the file system reports what other processes write, as far as is known.
   var isReported: Bool { state.withLock(\.isReported) }
-  /// Tasks that wait for a change.
+  /// The number of tasks that wait for a change.
   var waiting: Int { state.withLock(\.waiters.count) }
 
-  /// Returns as soon as the counter is another than `counter`, and perhaps earlier. Throws `CancellationError`.
+  /// Waits until the counter differs from `counter`, or returns earlier. Throws `CancellationError`.
   func wait(after counter: Int64) async throws {
     let id = state.withLock { state in
       state.nextWaiter += 1
@@ -106,7 +108,7 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// A transaction of this process has been committed.
+  /// Records that this process has committed a transaction.
   func committed() {
     state.withLock { state in
       guard state.isRunning else { return }
@@ -134,10 +136,10 @@ final class StoreWatch: Sendable {
     }
   }
 
-  /// Has the counter read in a while, or earlier if that is planned already.
+  /// Schedules a read of the counter after a duration, unless an earlier read is already scheduled.
   private func plan(_ state: inout State, in duration: Duration) {
     let instant = max(.now + duration, state.earliest)
-    // One that is long due is late: the queue's clock stands still while the machine sleeps.
+    // A read that is long overdue is late because the queue's clock stops while the machine sleeps.
     if let due = state.due, due <= instant, due > .now - .milliseconds(100) { return }
     state.due = instant
     let nanoseconds = max(0, (instant - .now) / .nanoseconds(1))
@@ -146,7 +148,7 @@ final class StoreWatch: Sendable {
 
   private func look() {
     let newest: UInt64? = state.withLock { state in
-      // Another read was planned for an earlier instant, and has been. Two clocks need not agree to the nanosecond.
+      // An earlier read has replaced this one. Two clocks need not agree to the nanosecond.
       guard let due = state.due, due <= .now + .milliseconds(1) else { return nil }
       state.due = nil
       if state.waiters.isEmpty, state.lastUse + Timing.unreported < .now {
@@ -169,9 +171,11 @@ final class StoreWatch: Sendable {
     state.retry = nil
   }
 
+  /// Processes a read of the counter, schedules the next read, and returns the continuations to resume.
+  ///
   /// - Parameters:
-  ///   - counter: `nil` where it cannot be read. Whoever waits then learns why when reading.
-  ///   - newest: the last who began to wait before the counter was read.
+  ///   - counter: `nil` if it cannot be read. Waiting tasks are then woken, and get the error when they read.
+  ///   - newest: the identifier of the last task that began to wait before the counter was read.
   private func finish(_ state: inout State, counter: Int64?, newest: UInt64) -> [Continuation] {
     state.earliest = .now + Timing.spacing
     if let seen = state.seen, let counter, counter != seen, !state.hasCommitted {
@@ -179,7 +183,7 @@ final class StoreWatch: Sendable {
     }
     state.hasCommitted = false
     state.seen = counter
-    // A counter that has gone back, as after a restore, is told from one that was read too early.
+    // A counter that has gone back, as after a restore, differs from a counter that was read too early.
     let woken = state.waiters.filter { id, waiter in
       guard let counter else { return true }
       return counter > waiter.after || (counter < waiter.after && id <= newest)

@@ -1,6 +1,7 @@
 import HealthModel
 
-/// Both lists are in ascending order of their change numbers, and no number is in both.
+/// The merging of samples and tombstones by change number. Both lists are in ascending order, and no number is in
+/// both.
 extension StoredChanges {
   var isEmpty: Bool { samples.isEmpty && tombstones.isEmpty }
 
@@ -8,7 +9,7 @@ extension StoredChanges {
     [sampleNumbers.last, tombstoneNumbers.last].compactMap(\.self).max()
   }
 
-  /// Keeps the changes with the lowest numbers, and returns how many there are.
+  /// Keeps the `limit` changes with the lowest numbers, and returns their count.
   mutating func keepFirst(_ limit: Int) -> Int {
     let count = samples.count + tombstones.count
     guard count > limit else { return count }
@@ -20,13 +21,13 @@ extension StoredChanges {
     return limit
   }
 
-  /// Ends with the last tombstone.
+  /// Removes the samples after the last tombstone.
   mutating func dropSamplesAfterTombstones() {
     guard let last = tombstoneNumbers.last else { return }
     keepFirst(samples: sampleNumbers.prefix { $0 < last }.count, tombstones: tombstones.count)
   }
 
-  /// The changes as they happened.
+  /// Returns the changes in the order in which they happened.
   func inOrder() throws -> [Change] {
     try expanded { changes, expander in
       var ordered: [Change] = []

@@ -1,12 +1,12 @@
-/// A set of change numbers, in blocks, of which those that are whole or empty take next to nothing: imports give numbers
-/// one after the other. At worst it takes a bit for each number.
+/// A set of change numbers. They are stored in blocks, and a full or empty block needs almost no memory, because
+/// imports assign consecutive numbers. In the worst case the set needs a bit per number.
 struct ChangeNumbers {
-  /// 65,536 numbers that follow each other.
+  /// A block of 65,536 consecutive numbers.
   private struct Block {
     static let bits: Int64 = 16
     static let capacity = 1 << bits
 
-    /// A bit for each number; none where all or no numbers are in.
+    /// A bit for each number. Empty if the block is full or empty.
     var words: [UInt64] = []
     var count = 0
 
@@ -39,7 +39,9 @@ struct ChangeNumbers {
     return blocks[block].word(offset >> 6) & (1 << UInt64(offset & 63)) != 0
   }
 
-  /// - Returns: whether it was not there before.
+  /// Inserts a number.
+  ///
+  /// - Returns: whether the number is new.
   @discardableResult
   mutating func insert(_ number: Int64) -> Bool {
     let block = Int(number >> Block.bits)
@@ -53,7 +55,7 @@ struct ChangeNumbers {
     for number in range { insert(number) }
   }
 
-  /// Calls `body` with every number that is here and not in `other`, in ascending order.
+  /// Calls `body` with every number of this set that is not in `other`, in ascending order.
   func forEach(notIn other: ChangeNumbers, _ body: (Int64) throws -> Void) rethrows {
     for (index, block) in blocks.enumerated() where block.count > 0 {
       let out = index < other.blocks.count ? other.blocks[index] : Block()

@@ -2,17 +2,18 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Imports {
-  /// The names that the identities of an export's records are made with, for sources that bore other names in earlier
-  /// exports: a person who renames a watch renames all that it ever recorded, and identities hold the name.
+  /// Returns the source names from which the identities of an export's records are derived, for sources that had
+  /// other names in earlier exports. If a user renames a watch, all its recordings get the new name, but their
+  /// identities contain the old one.
   ///
-  /// What the records say decides, not the names: a new phone may bear the name of the old one, and two devices may have
-  /// changed theirs. A source has the identity under which most of those of its records are known that are known at all.
-  /// One of which nothing is known keeps its name, or what it had as its identity before; so several sources may be one
-  /// to identities, and their records are told apart as twins are.
+  /// The content of the records decides, not the names: a new phone may have the name of the old one, and two devices
+  /// may have swapped names. A source keeps the identity under which most of its known records are known. A source
+  /// without known records keeps its name, or its previous identity. Several sources may therefore share one
+  /// identity, and their records are told apart as twins are.
   ///
   /// - Parameters:
   ///   - sources: some records of each source of the export, by its name there.
-  ///   - remembers: whether the names are kept, as they are when the export is imported.
+  ///   - remembers: whether to save the names, as an import does.
   /// - Returns: the name in identities by the name in the export, where they differ.
   public func identityNames(
     for sources: [String: [SampledRecord]], remembers: Bool = true
@@ -30,7 +31,7 @@ extension HealthStore.Imports {
       var votes = IdentityVotes(name: name)
       for record in records {
         for found in try search.identities(of: record) {
-          // Of records that several sources have, the one that bears the name is the one that is known.
+          // If several sources have a record, the known record belongs to the source with its name.
           if record.isShared, found.name != name, sources[found.name] != nil { continue }
           votes.add(found, isShared: record.isShared)
         }
@@ -43,9 +44,10 @@ extension HealthStore.Imports {
   }
 }
 
-/// How many records of one source of an export are known under which identity.
+/// The number of records of one source of an export by the identity under which they are known.
 private struct IdentityVotes {
-  /// One record in so many may say another number than the one that is known, as twins do.
+  /// The tolerated share of contradictions: one record in 32 may have another value than the known record, as twins
+  /// do.
   private static let tolerance = 32
 
   let name: String
@@ -62,7 +64,9 @@ private struct IdentityVotes {
     }
   }
 
-  /// - Parameter alias: the identity that the source had before.
+  /// Returns the name with the most votes.
+  ///
+  /// - Parameter alias: the previous identity of the source.
   func winner(remembered alias: String?) -> String {
     let mine = [name, alias].compactMap(\.self)
     let best = agreeing.filter { isCredible($0.key) }.max { a, b in
@@ -73,8 +77,8 @@ private struct IdentityVotes {
     return best?.key ?? alias.flatMap { isCredible($0) ? $0 : nil } ?? name
   }
 
-  /// Whether the records are those that are known under another name: a record that takes the identity of one that says
-  /// something else would be lost.
+  /// Returns whether the records can be those that are known under another name. A wrong name would lose records,
+  /// because they would get the identities of other records.
   private func isCredible(_ identity: String) -> Bool {
     identity == name || contradicting[identity, default: 0] * Self.tolerance <= agreeing[identity, default: 0]
   }

@@ -2,34 +2,35 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds the names that the identities of known records were made with.
+/// A finder of the source names from which the identities of known records were derived.
 ///
-/// The name of a sample's source is not it: samples show the name of their time. Which name it was, the UUID proves.
+/// The name that a sample shows can be newer. The UUID proves which name was used.
 struct IdentitySearch {
-  /// A known record that agrees with another in all but the source.
+  /// A known record that equals another except for its source.
   struct Found {
-    /// The source name that the record's identity was made with.
+    /// The source name from which the record's identity was derived.
     var name: String
     /// Whether the two records have different values.
     var isContradicted: Bool
   }
 
   private struct Known {
-    /// `nil` for one that is deleted.
+    /// The name that the sample shows, or `nil` if it is deleted.
     var shown: String?
     var value: Quantity?
   }
 
-  /// Maximum samples of one type and start, and maximum names, that are tried: more only a hostile store has.
+  /// The maximum number of samples with one type and start, and of names, that are tried. Only a malicious store has
+  /// more.
   private static let rowLimit = 100
   private static let nameLimit = 256
 
   private let db: Database
-  /// The identity that a source had in the last export that held it, by its name there, where it is another.
+  /// The identity of each renamed source in the last export that contained it, by its name there.
   private(set) var aliases: [String: String] = [:]
   private var units = StoredDictionary.units
   private var sources = StoredDictionary.sourceNames
-  /// All source names that an identity may have been made with; read when first needed.
+  /// All source names from which an identity may be derived, read when first needed.
   private var names: [String]?
 
   init(_ db: Database) throws {
@@ -40,7 +41,9 @@ struct IdentitySearch {
     }
   }
 
-  /// - Parameter remembers: whether the store keeps it.
+  /// Records the identity of a source.
+  ///
+  /// - Parameter remembers: whether to save it in the store.
   mutating func learn(_ identity: String, of name: String, remembers: Bool) throws {
     if (aliases[name] ?? name).isExactly(identity) { return }
     if remembers { try UndoJournal.changes(alias: name, from: aliases[name], db) }
@@ -56,7 +59,7 @@ struct IdentitySearch {
     try statement.run(db)
   }
 
-  /// The identities under which the store has, or has seen deleted, what agrees with `record` in all but the source.
+  /// Returns the known or deleted records of the store that equal `record` except for their source.
   mutating func identities(of record: SampledRecord) throws -> [Found] {
     var known = try known(record.key)
     if known.isEmpty { return [] }
@@ -78,7 +81,7 @@ struct IdentitySearch {
     return found
   }
 
-  /// Samples that an export brought, and what may be one of them, by UUID.
+  /// Returns samples from exports, and deleted samples that may be such, by UUID.
   private mutating func known(_ key: SampleKey) throws -> [UUID: Known] {
     guard let type = try key.type.id(in: db) else { return [:] }
     let start = Timestamp(seconds: key.start).microseconds

@@ -1,11 +1,11 @@
 import OperatingSystem
 
-/// Held by every import of a store while it runs, together, and by one that undoes an import, alone. A process that is
-/// killed lets go of it.
+/// A lock that running imports of a store share, and that undoing an import takes exclusively. A killed process
+/// releases it.
 public final class ImportLock: Sendable {
   private let lock: FileLock
 
-  /// Waits for whoever undoes an import, or until it is cancelled. Blocking.
+  /// Waits until no import is being undone, or until `isCancelled` returns true. Blocking.
   init(shared directory: String, isCancelled: () -> Bool) throws(StoreError) {
     let path = Self.path(in: directory)
     do {
@@ -16,7 +16,7 @@ public final class ImportLock: Sendable {
     }
   }
 
-  /// `nil` while an import runs.
+  /// Takes the exclusive lock. Returns `nil` while an import runs.
   init?(alone directory: String) throws(StoreError) {
     let path = Self.path(in: directory)
     do {

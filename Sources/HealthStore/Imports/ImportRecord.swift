@@ -3,20 +3,21 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// One import of a file.
+/// An import of a file.
 public struct ImportRecord: Hashable, Sendable {
-  /// What is known of the file before it is read.
+  /// The properties of a file that are known before it is read.
   public struct File: Hashable, Sendable {
-    /// For people: its last path component.
+    /// The file's last path component, for display.
     public var name: String
-    /// When the phone made it.
+    /// The time at which the phone made the export.
     public var exported: Timestamp?
-    /// What tells one person's exports from another's, such as the date of birth; only a hash of it is stored.
+    /// The values that identify the person of an export, such as the date of birth. The store saves only a hash.
     public var person: [String]?
-    /// Whose it is, if somebody confirmed that it belongs here although the store says otherwise; likewise.
+    /// The person of the file, if a user confirmed that it belongs to a store of another person. The store saves only
+    /// a hash.
     public var confirmed: Person?
 
-    /// `nil` stands for what the file does not say.
+    /// Creates a file. `nil` means that the file does not contain the value.
     public init(name: String, exported: Timestamp? = nil, person: [String]? = nil, confirmed: Person? = nil) {
       self.name = name
       self.exported = exported
@@ -25,36 +26,36 @@ public struct ImportRecord: Hashable, Sendable {
     }
   }
 
-  /// The file's last path component, for people.
+  /// The file's last path component, for display.
   public var name: String
-  /// By this machine's clock.
+  /// The time at which the import began, by this machine's clock.
   public var started: Timestamp
-  /// `nil` for one that was interrupted.
+  /// The time at which the import ended, or `nil` if it was interrupted.
   public var finished: Timestamp?
-  /// When the phone made the export; `nil` where the file does not say.
+  /// The time at which the phone made the export, or `nil` if the file does not contain it.
   public var exported: Timestamp?
-  /// Whether the file was whole.
+  /// Whether the file was complete.
   public var isComplete: Bool
-  /// Whether what earlier exports had and this one lacked was deleted.
+  /// Whether the import deleted samples of earlier exports that this export lacked.
   public var isSnapshot: Bool
-  /// Whether no export was imported after it: what it lacks is not here then.
+  /// Whether no import followed this one. If one did, samples that this file has may be missing from the store.
   public var isLatest: Bool
 }
 
 extension HealthStore.Imports {
-  /// Whether an import has ever ended well here.
+  /// Returns whether any import has ended successfully.
   public func hasFinished() async throws(StoreError) -> Bool {
     try await store.read { db in
       try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM import WHERE finished IS NOT NULL)") ?? false
     }
   }
 
-  /// An import has ended well.
+  /// Records that an import has ended successfully.
   ///
   /// - Parameters:
-  ///   - id: of its ``ImportWriter``.
-  ///   - digest: of what was read.
-  ///   - isComplete: whether the file was whole.
+  ///   - id: the id of its ``ImportWriter``.
+  ///   - digest: the digest of the data that was read.
+  ///   - isComplete: whether the file was complete.
   ///   - isSnapshot: whether ``ImportWriter/deleteMissing(of:)`` was called.
   public func finish(
     _ id: Int64, digest: Data?, isComplete: Bool, isSnapshot: Bool = false
@@ -66,14 +67,14 @@ extension HealthStore.Imports {
     }
   }
 
-  /// The last import of a whole file with this digest, if it ended.
+  /// Returns the last finished import of a complete file with this digest.
   public func finished(digest: Data) async throws(StoreError) -> ImportRecord? {
     try await store.read { db in
       try ImportRecord.fetch(db, "digest = ? AND finished IS NOT NULL AND isComplete ORDER BY id DESC", [digest])
     }
   }
 
-  /// Of the whole exports that were imported, the one that the phone made last.
+  /// Returns the imported export that the phone made last, among complete exports.
   public func newestExport() async throws(StoreError) -> ImportRecord? {
     try await store.read { db in
       try ImportRecord.fetch(
@@ -81,7 +82,8 @@ extension HealthStore.Imports {
     }
   }
 
-  /// Whether exports of somebody else than `person` were imported. False where nothing is known of either.
+  /// Returns whether exports of a person other than `person` were imported. Exports without a known person do not
+  /// count.
   public func hasExports(ofOthersThan person: [String]) async throws(StoreError) -> Bool {
     let (hash, earlier) = (store.hash(of: person), store.earlierHash(of: person))
     return try await store.read { db in
@@ -91,9 +93,9 @@ extension HealthStore.Imports {
     }
   }
 
-  /// Whether somebody has confirmed of an earlier import that what is of this person belongs here.
+  /// Returns whether a user has confirmed in an earlier import that records of this person belong to this store.
   ///
-  /// - Parameter isFinished: whether that import must have ended well.
+  /// - Parameter isFinished: whether that import must have ended successfully.
   public func hasConfirmed(_ person: Person, isFinished: Bool = false) async throws(StoreError) -> Bool {
     let fields = HealthStore.fields(of: person)
     let (hash, earlier) = (store.hash(of: fields), store.earlierHash(of: fields))
@@ -149,14 +151,14 @@ extension ImportRecord {
   }
 }
 
-/// What earlier exports held and a later one does not.
+/// The samples of earlier exports that are missing from a later one.
 public struct MissingSamples: Sendable {
   /// The number of missing samples by type.
   public var counts: [SampleType: Int] = [:]
-  /// What became of the samples that the later one does hold.
+  /// The counts of the samples that the later export contains.
   var read: [SampleType: WriteSummary.Counts] = [:]
 
-  /// Nothing is missing.
+  /// Creates an empty result.
   public init() {}
 
   /// The number of missing samples of all types.
@@ -168,7 +170,7 @@ public struct MissingSamples: Sendable {
     return known == 0 ? 0 : Double(total) / Double(known)
   }
 
-  /// Types of which nothing that was known is left.
+  /// The types of which no known sample is left.
   public var wholeTypes: [SampleType] {
     counts.keys.filter { (read[$0]?.unchanged ?? 0) == 0 }.sorted { $0.rawValue < $1.rawValue }
   }

@@ -1,21 +1,21 @@
 import GRDB
 
-/// Which samples of a store the exports that were imported here have held, and which of them this import has met.
+/// The samples of a store that imported exports contained, and those that the current import has encountered.
 ///
-/// Kept across the transactions of one import; what a transaction has met is written with it.
+/// It is kept across the transactions of one import. What a transaction encounters is saved with it.
 struct ImportTrail {
-  /// Change numbers of samples that any export held, this one included.
+  /// The change numbers of samples that any export contained, including the current one.
   private(set) var imported = ChangeNumbers()
-  /// Change numbers of samples and deletions that this import has met.
+  /// The change numbers of samples and tombstones that the current import has encountered.
   private(set) var met = ChangeNumbers()
-  /// Change numbers met in this transaction, and by no import before.
+  /// The change numbers encountered in this transaction that no earlier import has encountered.
   private var fresh: [Int64] = []
 
   init(_ db: Database) throws {
     imported = try Self.numbers("importedRange", db)
   }
 
-  /// The numbers in the ranges of a table.
+  /// Returns the numbers in the ranges of a table.
   static func numbers(_ table: String, _ db: Database) throws -> ChangeNumbers {
     var numbers = ChangeNumbers()
     // More than any store has numbers: a bit of memory is held for each.
@@ -31,16 +31,20 @@ struct ImportTrail {
     return numbers
   }
 
-  /// - Returns: whether this import meets the sample for the first time. Apple prints the members of correlations twice.
+  /// Records that the import has encountered a sample. Apple exports contain the members of correlations twice.
+  ///
+  /// - Returns: whether this is the first time.
   mutating func meet(_ change: Int64) -> Bool {
     if imported.insert(change) { fresh.append(change) }
     return met.insert(change)
   }
 
-  /// - Returns: whether this import meets the deletion for the first time.
+  /// Records that the import has encountered a deleted sample.
+  ///
+  /// - Returns: whether this is the first time.
   mutating func meet(deletion change: Int64) -> Bool { met.insert(change) }
 
-  /// Within the transaction in which they were met.
+  /// Saves the new numbers, in the transaction in which they were encountered.
   mutating func write(_ db: Database) throws {
     fresh.sort()
     var start = 0
@@ -53,7 +57,7 @@ struct ImportTrail {
     fresh.removeAll(keepingCapacity: true)
   }
 
-  /// Whether any export held the sample with this change number.
+  /// Returns whether any export contained the sample with this change number.
   static func contains(_ change: Int64, _ db: Database) throws -> Bool {
     var query = try Binding(db, "SELECT last FROM importedRange WHERE first <= ? ORDER BY first DESC LIMIT 1")
     query.bind(change)

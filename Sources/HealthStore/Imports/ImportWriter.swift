@@ -2,11 +2,13 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Writes one Apple Health export into a store, a transaction a batch, and remembers which samples the export holds.
+/// A writer of an Apple Health export into a store, one transaction per batch, which remembers which samples the
+/// export contains.
 ///
 /// ```swift
 /// func write(
-///   _ batches: [CodedChanges], _ twins: [TwinGroup], digest: Data, of file: ImportRecord.File, into store: HealthStore
+///   _ batches: [CodedChanges], _ twins: [TwinGroup], digest: Data, of file: ImportRecord.File,
+///   into store: HealthStore
 /// ) async throws {
 ///   let writer = try ImportWriter(store, file)
 ///   for batch in batches { try writer.write(batch) }
@@ -15,15 +17,15 @@ import HealthModel
 /// }
 /// ```
 ///
-/// Blocking, and for one thread. An import that ends anywhere has lost nothing: what was written is there, and the same
-/// import again adds the rest. The last import can be undone: ``HealthStore/Imports/undoLast(isDryRun:)``.
+/// Blocking, and for one thread. An interrupted import loses nothing: what was written stays, and importing the file
+/// again adds the rest. The last import can be undone: ``HealthStore/Imports/undoLast(isDryRun:)``.
 public final class ImportWriter {
   private let store: HealthStore
-  /// Names this import; see ``HealthStore/Imports/finish(_:digest:isComplete:isSnapshot:)``. 0 for a file that is no export,
-  /// and of which nothing needs to be remembered.
+  /// The identifier of this import; see ``HealthStore/Imports/finish(_:digest:isComplete:isSnapshot:)``. 0 for a file
+  /// that is not an export and needs no record.
   public let id: Int64
-  /// The id of the undo journal; see ``init(_:_:continuing:)``. `nil` as long as the import has changed nothing, and the
-  /// one before can still be undone.
+  /// The identifier of the undo journal; see ``init(_:_:continuing:isCancelled:)``. `nil` while the import has
+  /// changed nothing and the previous import can still be undone.
   public var journal: Int64? { undo?.id }
   private let isCancelled: @Sendable () -> Bool
   private let lock: ImportLock
@@ -32,41 +34,41 @@ public final class ImportWriter {
   private let started: Timestamp
   private var undo: UndoJournal?
   private let road: SampleRoad
-  /// `nil` only while a transaction has it, and after one that failed.
+  /// The trail. `nil` while a transaction uses it, after a failed transaction, and for a file that is not an export.
   private var trail: ImportTrail?
-  /// False for a file that ends early: of records that agree in their keys it may have some only.
+  /// Whether the file is complete. An incomplete file may have only some of the records that share a key.
   public var isWhole = true
-  /// What all batches so far have done, readings and deletions included.
+  /// The counts of all batches so far, including readings and deletions.
   public private(set) var summary = WriteSummary()
   private let checkpoints: WALCheckpoints
-  /// What the import was admitted with; its owner is that of the store after the last batch.
+  /// The basis on which the file was admitted. Its owner is that of the store after the last batch.
   public private(set) var admission: Admission?
 
-  /// Why what is imported belongs into the store; see ``admit(_:)``.
+  /// The reason why a file belongs to the store; see ``admit(_:)``.
   public struct Admission: Hashable, Sendable {
     /// The person whose record the file is.
     public var person: Person
     /// The owner of the store when ``person`` was compared with it.
     public var owner: RecordOwner
 
-    /// - Parameter owner: as it was read when the person was compared with it, not read again.
+    /// Creates an admission. `owner` must be the value that the person was compared with, not a newer one.
     public init(_ person: Person, into owner: RecordOwner) {
       (self.person, self.owner) = (person, owner)
     }
 
-    /// Whether it belongs into what the store is by now.
+    /// Returns whether the file still belongs to the store with its current owner.
     func holds(for now: RecordOwner) -> Bool {
       if now == owner { return true }
       guard person.contradictions(to: now.person).isEmpty else { return false }
-      // What somebody else has begun to fill an empty store with may say only later whose it is.
+      // An empty store that another process has begun to fill may get its person only later.
       return !owner.isEmpty || person[.dateOfBirth] == nil || now.person[.dateOfBirth] != nil
     }
   }
 
-  /// Of an Apple Health export.
+  /// Creates a writer for an Apple Health export.
   ///
   /// - Parameters:
-  ///   - journal: ``journal`` of the writer of the export before, of several that are imported, and undone, as one.
+  ///   - journal: the ``journal`` of the previous writer, if several exports are imported, and undone, as one.
   ///   - isCancelled: ends a wait for another process that writes.
   public convenience init(
     _ store: HealthStore, _ file: ImportRecord.File, continuing journal: Int64? = nil,
@@ -75,12 +77,12 @@ public final class ImportWriter {
     try self.init(store, file, isExport: true, road: .appleExport, journal: journal, isCancelled: isCancelled)
   }
 
-  /// Of another file, which is no snapshot of all that a phone holds.
+  /// Creates a writer for another file, which is not a snapshot of all data of a phone.
   ///
   /// - Parameters:
-  ///   - name: for people: its last path component.
+  ///   - name: the file's last path component, for display.
   ///   - confirmed: see ``ImportRecord/File/confirmed``.
-  ///   - road: how the samples came into the file.
+  ///   - road: the road by which the samples came into the file.
   ///   - isCancelled: ends a wait for another process that writes.
   public convenience init(
     _ store: HealthStore, named name: String, confirmed: Person? = nil, road: SampleRoad = .file,
@@ -115,7 +117,7 @@ public final class ImportWriter {
         ])
       let id = db.lastInsertedRowID
       var undo = try journal.flatMap { try UndoJournal.resume($0, db) }
-      // That somebody has said whose it is can be taken back too.
+      // The user's confirmation can be undone too.
       if undo == nil, confirmed != nil {
         undo = try UndoJournal.begin(file.name, at: started, import: id, db)
       }
@@ -126,45 +128,47 @@ public final class ImportWriter {
     } catch {
       throw StoreError(error, path: store.path)
     }
-    // If both do it, that is slower and no harm.
+    // If both connections checkpoint, that is slower but harmless.
     try? store.checkpointsItself(false)
   }
 
   deinit {
     checkpoints.stop()
-    // Without it the log only grows until the store is closed.
+    // Without this, the log would grow until the store is closed.
     try? store.checkpointsItself(true)
   }
 
-  /// To be called before the first batch. A write throws ``StoreError/ownerChanged(path:)`` if another process has changed
-  /// the person of the store, or begun to fill an empty one, since it was compared with the file.
+  /// Sets the admission. Call this before the first batch. A write throws ``StoreError/ownerChanged(path:)`` if
+  /// another process has changed the person of the store, or begun to fill an empty store, since the person was
+  /// compared with the file.
   public func admit(_ admission: Admission) { self.admission = admission }
 
   /// Adds samples with identities of their own; see ``HealthStore/applyBlocking(_:readings:)``.
   ///
-  /// - Parameter sideFiles: by their identities, those that they have without or with the files beside the XML.
+  /// - Parameter sideFiles: the identities that samples have without or with the files beside the XML, by their
+  ///   identities in `changes`.
   public func write(
     _ changes: CodedChanges, readings: [Sample] = [], sideFiles: [UUID: SideFileIdentity] = [:]
   ) throws(StoreError) {
     try write(readings: readings) { db, writer in
       try writer.write(changes, sideFiles: sideFiles)
       if writer.trail != nil { return }
-      // A reader of an export looks at the values of these keys from now on.
+      // Later imports of exports compare the values of these keys.
       for key in try writer.keysWithSeveral(in: changes) where try TwinKeys.insert(key, db) {
         try UndoJournal.added(key, db)
       }
     }
   }
 
-  /// Adds records that agree in their keys: of each key they are all that there is by now (``KeyStatement``). Of those that have
-  /// files beside the XML, those that the store has keep their identities, and only a value that it has not seen under its
-  /// key takes a new one.
+  /// Adds groups of records that share a key. Each group has all current records of its key (``KeyStatement``).
+  /// Records with files beside the XML keep their identities if the store has them, and only a value that is new
+  /// under its key gets a new identity.
   ///
-  /// - Returns: the identities that are not those of the ranks, by those of the ranks.
+  /// - Returns: the identities that differ from those of the ranks, by those of the ranks.
   @discardableResult
   public func write(twins groups: [TwinGroup]) throws(StoreError) -> [UUID: UUID] {
     var renamed: [UUID: UUID] = [:]
-    // Which of those without their files are known shows when those with theirs have been written.
+    // Records with files are written first, because they show which records without files are known.
     let (groups, others) = (groups.filter(\.hasSideFiles), groups.filter { !$0.hasSideFiles })
     let isBare = groups.map { $0.sideFileIdentity(ordinal: 0)?.isBare == false }
     try write { db, writer in
@@ -189,7 +193,8 @@ public final class ImportWriter {
     return renamed
   }
 
-  /// What earlier exports held, of types that this one holds too, and this one does not.
+  /// Returns the number of samples that earlier exports contained and this one lacks, among types that this export
+  /// contains too.
   public func missing(of types: Set<SampleType>) throws(StoreError) -> MissingSamples {
     do {
       return try store.pool.read { db in
@@ -204,7 +209,7 @@ public final class ImportWriter {
     }
   }
 
-  /// Deletes what ``missing(of:)`` counts, in transactions of ten thousand.
+  /// Deletes the samples that ``missing(of:)`` counts, in transactions of ten thousand.
   public func deleteMissing(of types: Set<SampleType>) throws(StoreError) {
     let tombstones: [Tombstone]
     do {
@@ -241,7 +246,7 @@ public final class ImportWriter {
         if let undo {
           written = try self.write(readings: readings, undo, db, body)
         } else {
-          // An import that changes nothing leaves the one before to be undone.
+          // An import that changes nothing leaves the previous one undoable.
           var repetitions: [Int64: Timestamp] = [:]
           try db.inSavepoint {
             let begun = try UndoJournal.begin(self.name, at: self.started, import: self.id, db)
@@ -314,8 +319,8 @@ public final class ImportWriter {
     }
   }
 
-  /// Whether a sample stands for a deleted one that this export has: it has the same then, by whichever rule one took the place of
-  /// the other.
+  /// Returns whether a sample is the replacement of a deleted sample that this export contains. The export then
+  /// contains the sample too.
   private func stands(
     _ type: Int64, start: Int64, _ uuid: UUID, for trail: ImportTrail, _ db: Database
   ) throws -> Bool {
@@ -334,7 +339,7 @@ public final class ImportWriter {
 }
 
 extension HealthStore {
-  /// Whether the connection that writes copies the write-ahead log after a transaction, as is usual.
+  /// Sets whether the writing connection checkpoints the write-ahead log after transactions, as it usually does.
   fileprivate func checkpointsItself(_ flag: Bool) throws {
     try pool.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA wal_autocheckpoint = \(flag ? 1000 : 0)")

@@ -2,34 +2,35 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// What was imported, and how it is taken back. ``ImportWriter`` imports.
+  /// The imports of a store, and how to undo them. ``ImportWriter`` imports.
   public struct Imports: Sendable {
     let store: HealthStore
   }
 
-  /// What was imported, and how it is taken back. ``ImportWriter`` imports.
+  /// The imports of the store, and how to undo them. ``ImportWriter`` imports.
   public var imports: Imports { Imports(store: self) }
 }
 
 extension HealthStore.Imports {
-  /// Keeps imports from being undone while it is held: what a store says of names and twins before a file is read must
-  /// still hold while it is imported, and an import is not over before ``finish(_:digest:isComplete:isSnapshot:)``.
-  /// Blocks while an import is being undone; throws ``StoreError/cancelled`` once `isCancelled` then.
+  /// Returns a lock that prevents imports from being undone while it is held. Names and twins that were read before a
+  /// file must still be valid while it is imported, and an import lasts until
+  /// ``finish(_:digest:isComplete:isSnapshot:)``. Blocks while an import is being undone; throws
+  /// ``StoreError/cancelled`` if `isCancelled` returns true meanwhile.
   public func hold(unless isCancelled: () -> Bool = { false }) throws(StoreError) -> ImportLock {
     try ImportLock(shared: store.directory, isCancelled: isCancelled)
   }
 
-  /// Takes the last import back without a trace, as if a copy of the store from before had been put in its place: what it
-  /// added is gone without a tombstone, what it deleted or replaced is back, and the same file can be imported again. Only
-  /// the audit log remembers both.
+  /// Undoes the last import without a trace, as if the store had been restored from a copy made before it. Added
+  /// samples are removed without tombstones, deleted or replaced samples come back, and the same file can be imported
+  /// again. Only the audit log records both.
   ///
-  /// All of it is one transaction. It begins a new epoch, so that a reader with a position after the import's start has to
-  /// start over; ``changes(since:epoch:filter:limit:)`` tells it so.
+  /// Runs in one transaction and begins a new epoch, so that a reader with a position after the import's start has to
+  /// start over: ``HealthStore/Feed/changes(since:epoch:filter:limit:)`` throws.
   ///
-  /// Refused once a peer has read anything of the import, and once anything else has changed the store: then only deleting is
-  /// left, which travels.
+  /// Refused if a peer has read anything of the import, or if anything else has changed the store since. Then the
+  /// samples can only be deleted, and the deletions reach all peers.
   ///
-  /// - Parameter isDryRun: says what it would do.
+  /// - Parameter isDryRun: whether to return the outcome without changing anything.
   public func undoLast(isDryRun: Bool = false) async throws(StoreError) -> UndoOutcome {
     guard let lock = try ImportLock(alone: store.directory) else { return .refused(.running) }
     defer { withExtendedLifetime(lock) {} }

@@ -2,12 +2,14 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// The other identities of records that agree in their keys: with their files, or without.
+/// The other identities, with or without their side files, of records that share a key.
 ///
-/// Which of those without is which of those with, nothing tells; so each of those that are not known as they are stands for
-/// one of those that are here, or were.
+/// It is unknown which record without a file corresponds to which record with one. Therefore each record that is not
+/// known under its own identity is paired with any record that is stored or deleted.
 enum SideFileTwins {
-  /// - Parameter ordinals: of the group's samples.
+  /// Returns the identity with or without the side file, by the identity of each record.
+  ///
+  /// - Parameter ordinals: the ordinals of the group's samples.
   static func others(of group: TwinGroup, ordinals: [Int], _ db: Database) throws -> [UUID: SideFileIdentity] {
     var others: [UUID: SideFileIdentity] = [:]
     guard let sample = group.samples.first, let other = group.sideFileIdentity(ordinal: 0) else { return others }
@@ -46,10 +48,10 @@ enum SideFileTwins {
 }
 
 extension TwinGroup {
-  /// Whether its records may have files beside the XML.
+  /// Whether the records may have files beside the XML.
   var hasSideFiles: Bool { sideFileIdentity(ordinal: 0) != nil }
 
-  /// See ``SampleKey/sideFileIdentity(_:ordinal:)``.
+  /// Returns the other identity of a record; see ``SampleKey/sideFileIdentity(_:ordinal:)``.
   func sideFileIdentity(ordinal: Int) -> SideFileIdentity? {
     samples.first.flatMap { key.sideFileIdentity($0.payload, ordinal: ordinal) }
   }

@@ -3,10 +3,10 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Which ordinals the records of one key have in a store that may know some of them.
+/// The ordinals of the records of one key in a store that may know some of them.
 ///
-/// A store that has never met the key gives them out by rank, as every other does. Once given, an ordinal stays with its
-/// value: a record that appears between two others in a later export must not take over the identity of one of them.
+/// A store that has never had the key assigns them by rank, as every other store does. An assigned ordinal stays with
+/// its value: a record that appears between two others in a later export must not get the identity of one of them.
 struct TwinOrdinals {
   /// The ordinal of each sample of the group, in the group's order.
   private(set) var ordinals: [Int] = []
@@ -26,7 +26,7 @@ struct TwinOrdinals {
       if let sample = try Self.sample(uuid, start, type, db) {
         present.append((end, sample))
       } else if try deletions.isDeleted(uuid, start: start, type: type) {
-        // What has been brought back stands where it stood.
+        // A restored sample keeps its place.
         if let restored = try deletions.restored(uuid, start: start, type: type),
           let sample = try Self.sample(restored.uuid, start, type, db)
         {
@@ -43,7 +43,7 @@ struct TwinOrdinals {
       ordinals = Array(group.samples.indices)
       return
     }
-    // The only one of its key is the one that is known, whatever it says by now.
+    // A single record of a key is the known one, even if its value has changed.
     if group.samples.count == 1, present.count + deleted.count == 1 {
       ordinals = [present.first?.ordinal ?? deleted[0]]
       return
@@ -55,10 +55,10 @@ struct TwinOrdinals {
         assigned[index] = present.remove(at: found).ordinal
       }
     }
-    // Two sources may be one to identities, and say the same.
+    // Two sources may share one identity and have equal values.
     match { $0.source.name == $1.source.name && $0.isEquivalent(to: $1) }
     match { $0.isEquivalent(to: $1) }
-    // A workout says more of itself in later exports; a number does not change.
+    // A workout has more details in later exports. A number does not change.
     match { known, new in
       switch (known.payload, new.payload) {
       case (.quantity, _), (.category, _): false
@@ -67,7 +67,7 @@ struct TwinOrdinals {
     }
     var taken = Set(assigned.compactMap(\.self)).union(present.map(\.ordinal))
     for index in assigned.indices where assigned[index] == nil {
-      // What is not here and was is what was deleted.
+      // A record that is not stored is the deleted one.
       let ordinal = deleted.isEmpty ? (0...).first { !taken.contains($0) } ?? 0 : deleted.removeFirst()
       taken.insert(ordinal)
       assigned[index] = ordinal
@@ -84,9 +84,12 @@ struct TwinOrdinals {
   }
 }
 
-/// The keys that more than one record has. A later export may hold only one of them, and which one its value tells.
+/// The keys that several records share. A later export may contain only one of the records, and its value shows which
+/// one.
 enum TwinKeys {
-  /// - Returns: whether it was not there.
+  /// Inserts a key.
+  ///
+  /// - Returns: whether the key is new.
   static func insert(_ key: SampleKey, _ db: Database) throws -> Bool {
     var statement = try Binding(db, "INSERT INTO twin(key) VALUES (?) ON CONFLICT DO NOTHING")
     statement.bind(key.text)
@@ -96,7 +99,8 @@ enum TwinKeys {
 }
 
 extension HealthStore.Imports {
-  /// The keys that more than one imported record has: a reader of an export looks at their values.
+  /// Returns the keys that several imported records share. A reader of an export compares the values of their
+  /// records.
   public func twinKeys() async throws(StoreError) -> [SampleKey] {
     try await store.read { db in
       var keys: [SampleKey] = []

@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Keeps what the last import takes away, so that it can be undone; see ``HealthStore/Imports/undoLast(isDryRun:)``.
+/// The journal of the last import, which keeps what the import removes; see
+/// ``HealthStore/Imports/undoLast(isDryRun:)``.
 ///
-/// Costs nothing for what is added. What is kept goes with the next change that is not this import's, and as soon as a
-/// peer has read what the import brought: then it cannot be undone, and what was deleted shall be gone.
+/// Added samples cost nothing. The kept samples are deleted with the next change that another operation makes, and as
+/// soon as a peer has read data of the import: then the import cannot be undone, and deleted samples must be gone.
 struct UndoJournal {
   private static let dictionaries = ["type", "unit", "kind", "source", "device"]
 
@@ -13,23 +14,24 @@ struct UndoJournal {
   /// The counter when the import began.
   private let first: Int64
 
-  /// Begins the journal of an import, within the first of its transactions that changes anything, and drops the one
-  /// before.
+  /// Begins the journal of an import, in its first transaction that changes anything, and discards the previous
+  /// journal.
   ///
   /// - Parameters:
-  ///   - started: when the import began.
-  ///   - row: the id of the import's record; 0 where it has none.
+  ///   - started: the time at which the import began.
+  ///   - row: the id of the import's record; 0 if it has none.
   static func begin(_ name: String, at started: Timestamp, import row: Int64, _ db: Database) throws -> UndoJournal {
-    // None that an import which was undone, or is going on elsewhere, may still know.
+    // Never the identifier of an import that was undone or that runs in another process.
     let id = Int64.random(in: 1...Int64.max)
     try clear(db, keepsPending: true)
     let last = try dictionaries.map { try Int64.fetchOne(db, sql: "SELECT MAX(id) FROM \($0)") ?? 0 }
     let first = try Schema.counter(db)
     let floor = try Int64.fetchOne(db, sql: "SELECT tombstoneFloor FROM store") ?? 0
-    // What is counted up to now was read before it.
+    // Reads counted so far happened before the import.
     try OpenReads.seal(db)
     let event = try AuditEnds.fetch(db).last.id
-    // Imports that change nothing may follow. Once this one is undone, their files are no longer all here.
+    // Imports that change nothing may follow. After this one is undone, their files are not completely in the store
+    // any more.
     let record = row != 0 ? row : try Int64.fetchOne(db, sql: "SELECT IFNULL(MAX(id), 0) + 1 FROM import")
     let values: StatementArguments = [id, name, started.microseconds, record, first, first, floor, event]
     try db.execute(
@@ -47,8 +49,8 @@ struct UndoJournal {
     return UndoJournal(id: id, first: first)
   }
 
-  /// The journal to continue for the next of several exports that are imported as one; `nil` where another import has
-  /// begun since, or the one before was undone.
+  /// Returns the journal to continue for the next of several exports that are imported as one, or `nil` if another
+  /// import has begun since or the previous one was undone.
   static func resume(_ id: Int64, _ db: Database) throws -> UndoJournal? {
     guard let first = try Int64.fetchOne(db, sql: "SELECT first FROM undo WHERE id = ?", arguments: [id]) else {
       return nil
@@ -57,7 +59,7 @@ struct UndoJournal {
     return UndoJournal(id: id, first: first)
   }
 
-  /// Whether anything has changed since ``begin(_:at:import:_:)``, in the same transaction.
+  /// Returns whether anything has changed since ``begin(_:at:import:_:)``, in the same transaction.
   func hasChanges(_ db: Database) throws -> Bool {
     if try Schema.counter(db) != first { return true }
     return try Bool.fetchOne(
@@ -68,7 +70,8 @@ struct UndoJournal {
         """) ?? false
   }
 
-  /// What has been changed for the import that begins is its own. What it has changed before stays as it was then.
+  /// Assigns pending alias changes to the import that begins. An alias that this import has changed before keeps its
+  /// first value.
   static func takeAliases(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -77,7 +80,7 @@ struct UndoJournal {
         """)
   }
 
-  /// Copies a sample into the journal before it is deleted, unless this import itself has added it.
+  /// Copies a sample into the journal before it is deleted, unless this import has added it.
   func keep(_ uuid: UUID, start: Int64, type: Int64, _ db: Database) throws {
     var statement = try Binding(
       db,
@@ -96,16 +99,16 @@ struct UndoJournal {
     try Repetition.keep(db.lastInsertedRowID, db)
   }
 
-  /// This import is the first that has a twin of this key.
+  /// Records that this import is the first with several records of this key.
   static func added(_ key: SampleKey, _ db: Database) throws {
     var statement = try Binding(db, "INSERT INTO undoTwin(key) VALUES (?) ON CONFLICT DO NOTHING")
     statement.bind(key.text)
     try statement.run(db)
   }
 
-  /// A source of an export that is about to be imported gets another identity.
+  /// Records that a source of an export that is about to be imported gets another identity.
   ///
-  /// - Parameter identity: the one that it had, if it was not its name.
+  /// - Parameter identity: the previous identity, if it differs from the source's name.
   static func changes(alias name: String, from identity: String?, _ db: Database) throws {
     var statement = try Binding(
       db, "INSERT INTO undoAlias(isPending, name, identity) VALUES (TRUE, ?, ?) ON CONFLICT DO NOTHING")
@@ -114,7 +117,7 @@ struct UndoJournal {
     try statement.run(db)
   }
 
-  /// Within a transaction of the import that has moved the counter.
+  /// Records that a transaction of the import has moved the counter.
   func wrote(from: Int64, to counter: Int64, _ db: Database) throws {
     try db.execute(
       sql: "UPDATE undo SET isAlone = isAlone AND last = ?, last = ? WHERE id = ?", arguments: [from, counter, id])
@@ -122,13 +125,13 @@ struct UndoJournal {
     if db.changesCount == 0 { try Self.forget(db) }
   }
 
-  /// Somebody else has written. Nothing can be undone any more.
+  /// Makes the import impossible to undo, because another operation has written or read data.
   static func forget(_ db: Database) throws {
     try db.execute(sql: "UPDATE undo SET isKept = FALSE WHERE isKept")
     if db.changesCount > 0 { try db.execute(sql: "DELETE FROM undoSample") }
   }
 
-  /// A peer has read up to `anchor`.
+  /// Makes the import impossible to undo if a peer has read up to a position after its start.
   static func forget(upTo anchor: Anchor, _ db: Database) throws {
     let isPast = try Bool.fetchOne(db, sql: "SELECT first < ? FROM undo", arguments: [anchor.change])
     if isPast == true { try forget(db) }
@@ -147,7 +150,7 @@ struct UndoJournal {
     try db.execute(sql: "DELETE FROM undoAlias" + (keepsPending ? " WHERE NOT isPending" : ""))
   }
 
-  /// Takes the rows of all dictionaries away that the import has added.
+  /// Deletes the dictionary rows that the import has added.
   static func removeDictionaryRows(_ db: Database) throws {
     for table in dictionaries {
       try db.execute(sql: "DELETE FROM \(table) WHERE id > (SELECT \(table) FROM undo)")

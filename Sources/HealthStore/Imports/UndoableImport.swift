@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// The last import, where nothing stands in the way of undoing it. For one transaction.
+/// The last import, if it can be undone. Valid within one transaction.
 struct UndoableImport {
   struct Obstacle: Error {
     var refusal: UndoRefusal
@@ -14,7 +14,7 @@ struct UndoableImport {
   /// The change counter before the import, and after it.
   private let first: Int64
   private let last: Int64
-  /// The last event of the audit log before it.
+  /// The last event of the audit log before the import.
   private let event: Int64
 
   static func find(_ db: Database) throws -> Result<UndoableImport, Obstacle> {
@@ -47,7 +47,7 @@ struct UndoableImport {
     (first, last, event) = (row[3], row[4], row[5])
   }
 
-  /// What the audit log has of those who wrote after the import began. Its own events are not among them.
+  /// Returns the audit events of other writes since the import began.
   private func laterWrites(_ db: Database) throws -> [AuditRecord] {
     let names: [AuditEvent.Name] = [
       .deleted, .restored, .pullStarted, .pullFinished, .pullFailed, .inboxReceived,
@@ -72,7 +72,7 @@ struct UndoableImport {
 
   func undo(_ db: Database) throws -> ImportUndo {
     let summary = try summary(db)
-    // First, while the names of all types are there.
+    // First, while the names of all types exist.
     let consumers = last > first ? try ConsumerRow.prepareRewind(to: first, db) : []
     try takeBackRecords(db)
     if last > first { try takeBackChanges(consumers, db) }
@@ -91,9 +91,9 @@ struct UndoableImport {
     var counter = try bringBack(db)
     var visibility = Visibility(db)
     try visibility.updateAll(after: last + 1, counter: &counter)
-    // The kept ones hold what is gone.
+    // The kept digests include samples that are gone.
     try DigestTable.clear(db)
-    // The numbers are not given out again, and whoever has met one of them is in an epoch that is gone.
+    // The numbers are not assigned again, and a reader that has seen any of them is in an epoch that is gone.
     try db.execute(sql: "DELETE FROM epoch WHERE first > ?", arguments: [first])
     try Epoch.begin(at: first + 1, db)
     try ConsumerRow.rewind(consumers, to: first, db)
@@ -111,13 +111,14 @@ struct UndoableImport {
         """)
   }
 
-  /// Adds what was deleted under numbers of its own: a reader that went along the older ones meanwhile has not seen it.
+  /// Adds the deleted samples again, with new numbers: a reader that has passed the older numbers meanwhile has not
+  /// seen them.
   ///
   /// - Returns: the counter after them.
   private func bringBack(_ db: Database) throws -> Int64 {
     let known = try ImportTrail.numbers("undoRange", db)
     let numbers = try Int64.fetchAll(db, sql: "SELECT change FROM undoSample ORDER BY change")
-    // Nobody waits for a number that the import has reached.
+    // No consumer waits at a number that the import has reached.
     var counter = last + 1
     for number in numbers {
       counter += 1
@@ -150,7 +151,7 @@ struct UndoableImport {
         INSERT INTO sourceAlias(name, identity)
           SELECT name, identity FROM undoAlias WHERE NOT isPending AND identity IS NOT NULL;
         """)
-    // Of several exports that were imported as one, this is the first. Those after it have changed nothing.
+    // The first record of several exports that were imported as one. The later ones have changed nothing.
     guard let record else { return }
     try db.execute(
       sql: """
@@ -161,40 +162,40 @@ struct UndoableImport {
   }
 }
 
-/// What undoing an import did, or would do.
+/// The changes that undoing an import made or would make.
 public struct ImportUndo: Hashable, Sendable {
   /// The file's name.
   public var name: String
-  /// When the import began.
+  /// The time at which the import began.
   public var started: Timestamp
-  /// Samples that the import had added.
+  /// The number of removed samples, which the import had added, by type.
   public var removed: [SampleType: Int]
-  /// Samples that it had deleted, or replaced.
+  /// The number of restored samples, which the import had deleted or replaced, by type.
   public var restored: [SampleType: Int]
 }
 
-/// Why the last import cannot be undone.
+/// The reason why the last import cannot be undone.
 public enum UndoRefusal: Hashable, Sendable {
-  /// There is no import to undo, or it has been undone.
+  /// No import can be undone: none exists, or the last one was undone already.
   case noImport
   /// An import is running.
   case running
-  /// The store has changed since, or did so meanwhile.
+  /// The store has changed since the import, or during it.
   ///
-  /// - Parameter events: what the audit log has of that.
+  /// - Parameter events: the audit events of those changes.
   case changedSince(name: String, events: [AuditRecord])
-  /// Peers have what it brought.
+  /// Peers have read data of the import.
   ///
-  /// - Parameter peers: their names, each once.
+  /// - Parameter peers: their names, without duplicates.
   case read(name: String, peers: [String])
-  /// The audit log has been pruned since, and does not say who has read.
+  /// The audit log was pruned since, and does not say which peers have read data.
   case unknownReaders(name: String)
 }
 
-/// See ``HealthStore/Imports/undoLast(isDryRun:)``.
+/// The outcome of ``HealthStore/Imports/undoLast(isDryRun:)``.
 public enum UndoOutcome: Hashable, Sendable {
-  /// The import is taken back, or would be.
+  /// The import was undone, or would be.
   case undone(ImportUndo)
-  /// Nothing was changed.
+  /// The import was not undone, and nothing was changed.
   case refused(UndoRefusal)
 }

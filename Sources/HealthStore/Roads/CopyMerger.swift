@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Compares samples that are written with the copies of them that the store has (``SampleCopy``); for one batch of changes.
+/// A merger of samples with their stored copies (``SampleCopy``), for one batch of changes.
 struct CopyMerger {
   private let changes: CodedChanges
   private var expander: ChangeExpander?
@@ -11,24 +11,24 @@ struct CopyMerger {
     self.changes = changes
   }
 
-  /// What is to be in the place of a stored copy.
+  /// The result of merging a sample with a stored copy.
   struct Merge {
     var copy: SampleCopy
-    /// The stored copy.
+    /// The stored copy before the merge.
     var present: Sample
-    /// What was said of its key.
+    /// The statement of the stored copy's key.
     var statement: KeyStatement?
-    /// Whether it only came by a better road.
+    /// Whether the content is unchanged, and only the road is better.
     var saysTheSame: Bool { copy.sample == present }
-    /// Whether another reading takes the place of one.
+    /// Whether another reading replaces the stored one.
     var isReplacement: Bool { copy.sample.uuid.isOfReading && !copy.sample.readsSame(as: present) }
   }
 
-  /// What is to be in the place of the stored copy; `nil` where that stays.
+  /// Returns the sample that replaces the stored copy, or `nil` if that stays.
   ///
   /// - Parameters:
-  ///   - road: of the sample.
-  ///   - change: the number of the stored copy.
+  ///   - road: the road of the sample.
+  ///   - change: the change number of the stored copy.
   mutating func merge(_ sample: CodedSample, road: SampleRoad, with change: Int64, _ db: Database) throws -> Merge? {
     let stored = try StoredSamples.read(db, where: "change = ?") { $0.bind(change) }
     guard let row = stored.samples.first else { return nil }
@@ -47,7 +47,8 @@ struct CopyMerger {
       copy: merged, present: present.sample, statement: row.statement.map { stored.changes.statements[Int($0)] })
   }
 
-  /// A reading that was said again, later than it says: who does not know that would take for newer what is older.
+  /// Returns a reading that was reported again, with its later time. Without that time, an older reading could count
+  /// as newer.
   private func repeated(_ reading: SampleCopy, _ change: Int64, _ db: Database) throws -> SampleCopy? {
     guard reading.sample.uuid.isOfReading, let said = try Repetition.last(of: change, db) else { return nil }
     var again = reading

@@ -1,31 +1,36 @@
 import Foundation
 import HealthModel
 
-/// Decides which samples of one group are hidden, because another that came by another road says the same.
+/// The rule that decides which samples of a group are hidden because a sample with the same content came by another
+/// road.
 ///
-/// A group has one type, one source name, and the same whole seconds of start and end. Within it, samples with equal values are a
-/// class. Each family of identities counts the things of a class by itself, and each thing once: so the largest count is how
-/// many there are, and the largest count of deletions how many of them are gone,
+/// A group has one type, one source name, and the same whole seconds of start and end. Within it, samples with equal
+/// values form a class. Each family of identities counts the recordings of a class separately, each recording once.
+/// So the largest count is the number of recordings, and the largest count of deletions is the number of deleted
+/// ones:
 ///
 ///     shown = max(held + deleted, of each family) - max(deleted, of each family)
 ///
-/// Exported samples are shown first, because they say most, then those with HealthKit's UUIDs, each by UUID. What is shown
-/// is a function of the samples and tombstones of the group and of nothing else, so that machines which hold the same show
-/// the same.
+/// Exported samples are shown first, because they are the most detailed, then those with HealthKit's UUIDs, each by
+/// UUID. The result depends only on the samples and tombstones of the group, so that machines with the same samples
+/// and tombstones show the same samples.
 ///
-/// A deletion says little of the value that was deleted (``Tombstone/hint``). Where several classes could be meant, and not all of
-/// them can, none is hidden: a sample that is shown although it was deleted is better than one that is lost.
+/// A tombstone says little about the deleted value (``Tombstone/hint``). If several classes may be meant and not all
+/// of them can be, none is hidden: showing a deleted sample is better than losing one.
 struct CountingRule {
-  /// Those who give a thing an identity of their own.
+  /// The origin of a UUID. Each family gives a recording an identity of its own.
   enum Family: Int, CaseIterable {
-    /// Derived by hpeer from what an export says.
+    /// The identities that hpeer derives from the content of an export.
     case export
-    /// HealthKit's own, from an app. Some are of version 5, as if derived: whoever wrote the sample chose it.
+    /// HealthKit's own UUIDs, from an app. Some have version 5, as if derived, because the app that wrote the sample
+    /// chose them.
     case healthKit
-    /// Health Auto Export's.
+    /// The identities that Health Auto Export assigns.
     case autoExport
 
-    /// - Parameter road: by which a sample with this UUID came.
+    /// Creates the family of a UUID.
+    ///
+    /// - Parameter road: the road by which the sample came.
     init(_ uuid: UUID, road: SampleRoad) {
       self =
         switch road {
@@ -39,19 +44,19 @@ struct CountingRule {
   struct Member {
     var uuid: UUID
     var family: Family
-    /// Equal for samples of one class.
+    /// A number that is equal for samples of one class.
     var valueClass: Int
-    /// The hints that a deletion of it can have; `nil` for any.
+    /// The hints that a deletion of the sample can have; `nil` for any.
     var hints: Set<UInt8>?
   }
 
-  /// Whether a deletion may be of what has these hints; see ``Member/hints``.
+  /// Returns whether a deletion may belong to a sample with these hints; see ``Member/hints``.
   static func accepts(_ deletion: Deletion, _ hints: Set<UInt8>?) -> Bool {
     guard let hints, let hint = deletion.hint else { return true }
     return hints.contains(hint)
   }
 
-  /// What is known of a deleted sample of the group.
+  /// The properties of a deleted sample of the group.
   struct Deletion {
     var family: Family
     var hint: UInt8?
@@ -59,17 +64,17 @@ struct CountingRule {
 
   private let deletions: [Deletion]
 
-  /// - Parameter deletions: of the group.
+  /// Creates a rule for the deletions of a group.
   init(_ deletions: [Deletion]) {
     self.deletions = deletions
   }
 
-  /// The indices of the members that are hidden.
+  /// Returns the indices of the members that are hidden.
   func hidden(_ members: [Member]) -> Set<Int> {
     let classes = Dictionary(grouping: members.indices) { members[$0].valueClass }.values.map {
       Class($0, of: members, deletions)
     }
-    // What would be lost if each deletion were of every class: by no more than one of them can it be accounted for.
+    // The losses if each deletion belonged to every class. A deletion can explain only one of them.
     let doubtful = classes.filter { $0.losses > 0 }
     let deleted = deletions.filter { deletion in doubtful.contains { $0.accepts(deletion) } }.byFamily
     let most = deleted.max() ?? 0
@@ -85,15 +90,15 @@ struct CountingRule {
   }
 
   private struct Class {
-    /// Indices, in the order in which they are shown.
+    /// The indices of the members, in the order in which they are shown.
     let members: [Int]
-    /// How many there would be without deletions.
+    /// The number of recordings without deletions.
     let things: Int
-    /// The index of the family that holds most.
+    /// The index of the family with the most members.
     let leading: Int
-    /// How many fewer there are if every deletion that it accepts is its own.
+    /// The reduction of the number of recordings if every deletion that the class accepts belongs to it.
     private(set) var losses = 0
-    /// See ``Member/hints``.
+    /// The hints of all members; see ``Member/hints``.
     private let hints: Set<UInt8>?
 
     init(_ indices: [Int], of members: [Member], _ deletions: [Deletion]) {
@@ -112,14 +117,14 @@ struct CountingRule {
 }
 
 extension CountingRule.Member {
-  /// Those of exports are shown first.
+  /// Returns whether this sample is shown before another. Exported samples come first.
   func isShownBefore(_ other: Self) -> Bool {
     (family.rawValue, uuid) < (other.family.rawValue, other.uuid)
   }
 }
 
 extension [CountingRule.Family] {
-  /// How many there are of each.
+  /// The number of elements of each family.
   fileprivate var counts: [Int] {
     CountingRule.Family.allCases.map { family in count { $0 == family } }
   }

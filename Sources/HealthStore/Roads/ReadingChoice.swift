@@ -1,30 +1,34 @@
 import HealthModel
 
-/// Decides which of several senders' readings of one period is shown: one that was said after the period had ended before one
-/// that was not. Of two of those the one that says more values, then the larger number, because a device that was not with
-/// the person all day adds up to less; of others the newest. All are stored and travel.
+/// The choice of the reading that is shown among several senders' readings of one period. A reading from after the
+/// end of the period precedes others. Among such readings, the one with more values precedes, then the one with the
+/// larger number, because a device that was not worn all day has a lower sum. Among all others, the newest precedes.
+/// All are stored and sent to peers.
 enum ReadingChoice {
-  /// When a reading was said, and of what.
+  /// The time and period of a reading, and the size of its content.
   struct Said {
-    /// See `Sample.period`.
+    /// The period; see `Sample.period`.
     let period: String
-    /// Whether there could be nothing more to read of its time.
+    /// Whether the reading was made after its period had ended.
     fileprivate let isFinal: Bool
-    /// In microseconds since 1970.
+    /// The time of the reading in microseconds since 1970.
     fileprivate let time: Int64
     fileprivate let valueCount: Int
     fileprivate let number: Double
 
+    /// Creates the data from the columns of a row.
+    ///
     /// - Parameters:
-    ///   - start: in microseconds since 1970, like the other instants.
-    ///   - number: as the table has it, like the others.
+    ///   - start: in microseconds since 1970, like the other times.
+    ///   - number: as in the table, like the other values.
     init(
       start: Int64, end: Int64, created: Int64?, number: Double?, payload: String?, metadata: String?
     ) throws {
       let metadata = try metadata.map { try CanonicalJSON.decode(Metadata.self, $0) } ?? [:]
       period = Sample.period(end: Timestamp(microseconds: end), metadata)
       time = created ?? .min
-      // The reading of a night has the time of one instant, of the day on which it ended, and that of a day may end now.
+      // A night's reading has the start of the day on which it ended as its only time, and a day's reading may end
+      // now.
       let day = start.addingReportingOverflow(86_400_000_000)
       let last = end == start || Self.days.contains(period) ? max(end, day.overflow ? .max : day.partialValue) : end
       isFinal = time >= last
@@ -35,7 +39,7 @@ enum ReadingChoice {
     private static let days: Set = ["day", "night"]
   }
 
-  /// The indices of those readings of one group that are hidden.
+  /// Returns the indices of the hidden readings of one group.
   static func hidden(_ readings: [SecondReader.StoredSample]) -> [Int] {
     let shown = readings.indices.max { isShown(readings[$1], before: readings[$0]) }
     return readings.indices.filter { $0 != shown }

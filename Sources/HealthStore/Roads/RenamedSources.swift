@@ -1,27 +1,27 @@
-/// Finds the sources of one moment that are one source, told of under another name by each road: a phone tells the new name of a
-/// device also of all that it recorded before, and an export keeps the name of its day.
+/// A finder of sources that are one source with different names at one moment, depending on the road: after a device
+/// is renamed, a phone reports the new name also for older samples, and an export keeps the name at that time.
 ///
-/// An app that tells of a moment tells all that the phone has of it, and so does an export. So where samples of exports have
-/// names that no app tells there, and equal samples of apps have as many names that no export tells there, those are the same
-/// samples. Where one side has more names than the other, nothing tells which is which, and they stay apart: a sample that is
-/// shown twice is better than one that is lost.
+/// For a moment, an app reports all samples of the phone, and so does an export. So if exported samples have names
+/// that no app reports at that moment, and equal samples of apps have the same number of names that no export has,
+/// they are the same samples. If one side has more names than the other, the assignment is unknown and they stay
+/// separate: showing a sample twice is better than losing one.
 enum RenamedSources {
-  /// A sample of the moment, or a deletion.
+  /// A sample or a deletion at the moment, with the name of its source.
   struct Bearer {
-    /// The index of the name of its source.
+    /// The index of the source's name.
     var name: UInt32
     var family: CountingRule.Family
-    /// The classes of equal values: that of a sample, or all that a deletion may belong to.
+    /// The classes of equal values: the class of a sample, or all classes that a deletion may belong to.
     var classes: Set<Int>
   }
 
-  /// Of more names on one side, which only a hostile machine sends, none are joined.
+  /// The maximum number of names on one side. Only a malicious machine sends more, and then none are joined.
   private static let maximumNames = 16
 
-  /// The one name to take for several, by each of those.
+  /// Returns the representative name for each name that is joined with others.
   ///
-  /// - Parameter bearers: all samples and deletions whose start and end are equal to the second. Those from Health Auto
-  ///   Export are ignored: it adds up several sources.
+  /// - Parameter bearers: all samples and deletions whose start and end are equal to the second. Those from Health
+  ///   Auto Export are ignored, because it adds up several sources.
   static func representatives(among bearers: [Bearer]) -> [UInt32: UInt32] {
     let bearers = Dictionary(grouping: bearers.filter { $0.family != .autoExport }, by: \.name)
     func names(onlyIn family: CountingRule.Family) -> [UInt32: Set<Int>] {

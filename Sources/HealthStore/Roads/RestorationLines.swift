@@ -1,11 +1,11 @@
 import Foundation
 import HealthModel
 
-/// Which samples of one second are others that were deleted and brought back.
+/// The samples of one second that are restored copies of deleted ones.
 struct RestorationLines {
-  /// By the UUID of a sample that is here, that of the deleted one which it is.
+  /// The UUID of the deleted sample, by the UUID of its restored copy.
   private(set) var roots: [UUID: UUID] = [:]
-  /// The deleted ones that were brought back, and those that are such a restoration deleted again.
+  /// The deleted samples that were restored, and restored copies that were deleted again.
   private var others: Set<UUID> = []
 
   init(_ deleted: [UUID], present: [UUID]) {
@@ -26,6 +26,6 @@ struct RestorationLines {
     }
   }
 
-  /// Whether a tombstone stands for something that is not here in any form.
+  /// Returns whether a tombstone's sample exists in no form.
   func isGone(_ uuid: UUID) -> Bool { !others.contains(uuid) }
 }

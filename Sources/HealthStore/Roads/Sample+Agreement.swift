@@ -1,7 +1,8 @@
 import HealthModel
 
 extension Sample {
-  /// Whether this copy of a sample says what another says, and perhaps more of it, but nothing else.
+  /// Returns whether this copy of a sample has all the content of another copy, and perhaps more, without any
+  /// contradiction.
   func agrees(with other: Sample) -> Bool {
     abs(start.seconds - other.start.seconds) <= 1 && abs(end.seconds - other.end.seconds) <= 1
       && (source.name.isExactly(other.source.name) || other.source.name == SecondReader.noSource)

@@ -2,9 +2,11 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Reads the samples and tombstones of one type and one second, and decides by ``CountingRule`` which samples are hidden.
+/// A reader of the samples and tombstones of one type and one second, which decides by ``CountingRule`` which samples
+/// are hidden.
 struct SecondReader {
-  /// Of one type in one second, from whatever source. Where there are more, which only a hostile machine sends, all are shown.
+  /// The maximum number of samples of one type in one second, from all sources. If there are more, which only a
+  /// malicious machine sends, all are shown.
   static let maximumSamples = 256
 
   private let db: Database
@@ -12,9 +14,9 @@ struct SecondReader {
   private var units = StoredDictionary.units
   private var kinds = StoredDictionary.kinds
   private var sources = StoredDictionary.sourceNames
-  /// Several sources may have one name.
+  /// An index of source names, because several sources may have the same name.
   private var sourceIndex = ExactIndex<String>()
-  /// What Health Auto Export's workouts have as their source, because the app does not tell it.
+  /// The source name of Health Auto Export's workouts. The app does not report their source.
   static let noSource = "Health Auto Export"
 
   init(_ db: Database) {
@@ -23,11 +25,11 @@ struct SecondReader {
   }
 
   struct Group: Hashable {
-    /// An index of the reader's source names.
+    /// The index of the name among the reader's source names.
     var source: UInt32
-    /// The second of the end; 0 where there is a ``period``.
+    /// The second of the end, or 0 if there is a ``period``.
     var end: Int64
-    /// Of readings (``SampleIdentity/uuid(ofReading:sender:)``), what they are of.
+    /// The period of a reading (``SampleIdentity/uuid(ofReading:sender:)``), or `nil` for other samples.
     var period: String?
   }
 
@@ -36,18 +38,18 @@ struct SecondReader {
     var change: Int64
     var start: Int64
     var uuid: UUID
-    /// The index of the name of its source.
+    /// The index of the source's name.
     let name: UInt32
     var group: Group
     var value: StatedValue
     var valueClass = 0
-    /// As the table has it.
+    /// Whether the sample is hidden according to the table.
     var isHidden: Bool
-    /// As it is right.
+    /// Whether the sample has to be hidden.
     var shouldHide = false
-    /// Of a restoration, that of the deleted sample which it is.
+    /// The family of the sample. A restored copy has the family of the deleted sample.
     var family: CountingRule.Family
-    /// Of a reading, when it was said.
+    /// The time and period of a reading, or `nil` for other samples.
     var said: ReadingChoice.Said?
   }
 
@@ -56,30 +58,31 @@ struct SecondReader {
     var uuid: UUID
     var road: SampleRoad
     var hint: UInt8?
-    /// The index of the name of its source.
+    /// The index of the source's name.
     let name: UInt32?
-    /// `nil` for a tombstone that does not say what was deleted.
+    /// The group, or `nil` for a tombstone without details of the deleted sample.
     var group: Group?
 
     var family: CountingRule.Family { .init(uuid, road: road) }
     var counted: CountingRule.Deletion { .init(family: family, hint: hint) }
   }
 
-  /// What starts in one second.
+  /// The samples and deletions of one second.
   struct Second {
     var samples: [StoredSample]
-    /// The deletions that count: of what is not here in any form.
+    /// The deletions that count: those of samples that exist in no form.
     var gone: [Deletion] = []
 
-    /// A sample that is shown and says what a hidden one says.
+    /// Returns a shown sample with the content of a hidden one.
     func shown(insteadOf hidden: StoredSample) -> StoredSample? {
       samples.first { !$0.shouldHide && $0.group == hidden.group && $0.valueClass == hidden.valueClass }
     }
   }
 
-  /// The samples of a type that start in the same second as `start`, with what is right for each.
+  /// Returns the samples of a type that start in the same second as `start`, with their correct visibility.
   ///
-  /// - Parameter limit: the most samples to read. Of more than ``maximumSamples``, all are shown.
+  /// - Parameter limit: the maximum number of samples to read. If there are more than ``maximumSamples``, all are
+  ///   shown.
   mutating func read(_ type: Int64, _ start: Timestamp, limit: Int = maximumSamples + 1) throws -> Second {
     var second = Second(samples: try samples(type, start, limit: limit))
     guard second.samples.count <= Self.maximumSamples, var deletions = try deletions(type, start) else { return second }
@@ -112,7 +115,7 @@ struct SecondReader {
     return second
   }
 
-  /// With their classes.
+  /// Returns the samples as members of their classes.
   private func members(_ samples: [StoredSample], hinted: Bool, _ type: SampleType) -> [CountingRule.Member] {
     var members = samples.map {
       CountingRule.Member(
@@ -122,7 +125,7 @@ struct SecondReader {
     return members
   }
 
-  /// Puts what sources that were renamed have, with the same seconds of start and end, into one group.
+  /// Joins the groups of renamed sources with the same seconds of start and end.
   private mutating func joinRenamed(
     _ samples: inout [StoredSample], _ deletions: inout [Deletion], _ type: SampleType
   ) {
@@ -153,8 +156,8 @@ struct SecondReader {
     }
   }
 
-  /// Puts a workout whose source is not known into the group of the workouts, deleted ones included, that start and end in
-  /// the same seconds, where all of those are of one source.
+  /// Moves a workout of unknown source into the group of the workouts, including deleted ones, that start and end in
+  /// the same seconds, if all of those have one source.
   private mutating func join(_ samples: inout [StoredSample], _ deletions: inout [Deletion]) {
     let nameless = sourceIndex.index(of: Self.noSource)
     let groups = Set(samples.map(\.group) + deletions.compactMap(\.group)).filter { $0.source != nameless }
@@ -164,8 +167,8 @@ struct SecondReader {
     for index in deletions.indices { deletions[index].group = deletions[index].group.map(group) }
   }
 
-  /// Puts all that end in the same second into one group: an export names the model of a watch as the source of an
-  /// electrocardiogram, an app the watch's name, and a person records one at a time.
+  /// Joins all groups that end in the same second. An export names the model of a watch as the source of an
+  /// electrocardiogram and an app the watch's name, and a person records only one at a time.
   private func joinSources(_ samples: inout [StoredSample], _ deletions: inout [Deletion]) {
     var sources: [Int64: UInt32] = [:]
     for group in samples.map(\.group) + deletions.compactMap(\.group) {
@@ -182,7 +185,8 @@ struct SecondReader {
     if case .quantity(let quantity) = sample.value { ValueHint.all(of: quantity, type) } else { nil }
   }
 
-  /// Gives the members that say the same one class. What an export says is rounded, so the others are compared with that first.
+  /// Assigns a class to the members with equal values. Exported values are rounded, so other values are compared with
+  /// those first.
   private func classify(_ members: inout [CountingRule.Member], _ values: [StatedValue]) {
     var representatives: [Int] = []
     let order = members.indices.sorted { members[$0].isShownBefore(members[$1]) }
@@ -207,9 +211,9 @@ struct SecondReader {
     var samples: [StoredSample] = []
     try query.rows(db) { row in
       let kind = try kinds.value(of: row.integer(5), db)
-      // Of these, a newer reading takes the place of an older one.
+      // A newer reading of these kinds replaces an older one.
       if Payload.kindsOneAtATime.contains(kind) { return true }
-      // So many are shown whatever they say.
+      // So many samples are shown whatever their values.
       let isTooMany = samples.count > Self.maximumSamples
       let (start, uuid) = (row.integer(1), try row.uuid(2))
       var group = try self.group(start: start, duration: row.integer(3), source: row.integer(4))
@@ -236,7 +240,7 @@ struct SecondReader {
     return samples
   }
 
-  /// `nil` for too many.
+  /// Returns the deletions, or `nil` if there are too many.
   private mutating func deletions(_ type: Int64, _ start: Timestamp) throws -> [Deletion]? {
     var query = try Binding(
       db,
@@ -248,7 +252,7 @@ struct SecondReader {
     var deletions: [Deletion] = []
     try query.rows(db) { row in
       var group: Group?
-      // A reading that was deleted says nothing of those that others said.
+      // A deleted reading does not affect readings of other senders.
       if let duration = row.optionalInteger(2), let source = row.optionalInteger(3), try !row.uuid(0).isOfReading {
         group = try self.group(start: row.integer(1), duration: duration, source: source)
       }

@@ -1,21 +1,22 @@
 import GRDB
 import HealthModel
 
-/// What a sample says, as far as it takes to tell whether another that came by another road says the same.
+/// The value of a sample, as far as needed to decide whether a sample that came by another road has the same content.
 ///
-/// An export prints six digits of a value, in the display unit of the day, and no app sends more than an export has.
+/// An export prints six digits of a value, in the display unit of that day, and no app sends more than an export has.
 enum StatedValue: Hashable {
   case quantity(Quantity)
   case category(Double)
   case workout(WorkoutActivityType)
-  /// Of a kind of which a source has one at a time: see ``SamplePayload/isUniqueAtItsTime``.
+  /// A value of a kind of which a source has only one at a time: see ``SamplePayload/isUniqueAtItsTime``.
   case only
   case other(String?)
 
-  /// What HealthSync calls all but five kinds of workouts; a source has one workout at a time, whatever it is called.
+  /// The activity type that HealthSync uses for all but five kinds of workouts. A source has one workout at a time,
+  /// whatever its type.
   private static let any = WorkoutActivityType.value(3000)
 
-  /// - Parameter payload: read only where it decides.
+  /// Creates the value of a sample. `payload` is called only if it matters.
   init(kind: String, number: Double?, unit: String?, payload: () -> String?) throws {
     switch kind {
     case "quantity": self = .quantity(Quantity(number ?? .nan, unit ?? ""))
@@ -35,7 +36,7 @@ enum StatedValue: Hashable {
     }
   }
 
-  /// Health Auto Export names activities in the phone's language.
+  /// Returns whether an activity type may stand for any other. Health Auto Export uses names in the phone's language.
   private static func isAny(_ activity: WorkoutActivityType) -> Bool {
     if case .name(let name) = activity { !name.hasPrefix("HKWorkoutActivityType") } else { activity == any }
   }

@@ -2,32 +2,33 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Keeps the table `visibility`: which samples are hidden, because one that came by another road is shown in their place
-/// (``CountingRule``).
+/// The maintenance of the table `visibility`: the samples that are hidden because a sample that came by another road
+/// is shown in their place (``CountingRule``).
 ///
-/// All samples are stored and travel; what people and consumers on this machine see are those that are not hidden. The
-/// table follows from `sample` and `tombstone`, and has rows only for samples that are hidden or once were.
+/// All samples are stored and sent to peers. People and consumers on this machine see only those that are not hidden.
+/// The table is derived from `sample` and `tombstone`, and has rows only for samples that are or once were hidden.
 struct Visibility {
-  /// The number of shown samples of a row of `type`, in SQL.
+  /// An SQL expression for a row of `type`: the number of shown samples.
   static let shownSamples =
     "samples - (SELECT COUNT(*) FROM visibility WHERE visibility.type = type.id AND isHidden)"
 
-  /// The instant at which the second of an instant begins, in SQL.
+  /// Returns an SQL expression for the beginning of the second that contains a time.
   static func second(of column: String) -> String { "(\(column) - (\(column) % 1000000 + 1000000) % 1000000)" }
 
-  /// A condition for rows of `sample` that are shown, to follow another; empty where all are.
+  /// Returns an SQL condition for the shown rows of `sample`, which follows another condition. Empty if all samples
+  /// are shown.
   static func condition(_ db: Database) throws -> String {
     try isUsed(db) ? " AND NOT EXISTS(SELECT 1 FROM visibility WHERE sample = sample.change AND isHidden)" : ""
   }
 
-  /// Whether any sample is hidden, or ever was.
+  /// Returns whether any sample is hidden, or ever was.
   static func isUsed(_ db: Database) throws -> Bool {
     try Binding(db, "SELECT 1 FROM visibility LIMIT 1").integer(db) != nil
   }
 
   private let db: Database
   private var reader: SecondReader
-  /// Change numbers of this transaction that stand for samples which consumers may know.
+  /// The change numbers in this transaction of samples that consumers may know under other numbers.
   private var renewed: Set<Int64> = []
 
   init(_ db: Database) {
@@ -37,16 +38,18 @@ struct Visibility {
 
   // MARK: Keeping it
 
-  /// Where consumers have met a sample, or its hiding.
+  /// The change number and visibility under which consumers have received a sample.
   struct Seen {
     fileprivate var type: Int64
     fileprivate var isHidden: Bool
     fileprivate var number: Int64?
   }
 
+  /// Returns the number and visibility under which consumers have received a sample.
+  ///
   /// - Parameters:
-  ///   - change: the number of the sample.
-  ///   - type: its row id.
+  ///   - change: the change number of the sample.
+  ///   - type: the row id of the type.
   func seen(_ change: Int64, type: Int64) throws -> Seen {
     var query = try Binding(db, "SELECT isHidden, number FROM visibility WHERE sample = ?")
     query.bind(change)
@@ -58,9 +61,10 @@ struct Visibility {
     return seen
   }
 
-  /// A sample has got another number.
+  /// Records that a sample has got another change number.
   ///
-  /// - Parameter seen: where consumers have met it, if it says the same: it does not come again.
+  /// - Parameter seen: where consumers have received the sample, if its content is unchanged: then they do not
+  ///   receive it again.
   mutating func renew(_ change: Int64, as seen: Seen?) throws {
     renewed.insert(change)
     guard let seen, try ConsumerRow.exists(db) else { return }
@@ -82,18 +86,19 @@ struct Visibility {
     try statement.run(db)
   }
 
-  /// Decides anew which samples of a type that start in one second are hidden.
+  /// Updates which samples of a type that start in one second are hidden.
   ///
   /// - Parameters:
-  ///   - type: its row id.
-  ///   - second: since 1970.
-  ///   - touched: how many samples were added or removed there since it was last decided; `nil` if that is not known.
-  ///   - first: the counter before the transaction. Consumers have not met what got a later number.
-  ///   - counter: moves on for each sample that was seen and is hidden, or that was hidden and is shown.
+  ///   - type: the row id of the type.
+  ///   - second: the second since 1970.
+  ///   - touched: the number of samples that were added or removed there since the last update; `nil` if it is
+  ///     unknown.
+  ///   - first: the counter before the transaction. Consumers have not received later numbers.
+  ///   - counter: increased for each known sample that becomes hidden, and for each hidden one that is shown again.
   mutating func update(
     type: Int64, second: Int64, touched: Int? = nil, after first: Int64, counter: inout Int64
   ) throws {
-    // One more than there can be if so few were there before that some may be hidden.
+    // A limit above the possible number of samples, if the second had so few samples before that some may be hidden.
     let limit = touched.map { SecondReader.maximumSamples + $0 + 1 } ?? .max
     let samples = try reader.read(type, Timestamp(seconds: second), limit: limit).samples
     if samples.count == limit { return }
@@ -108,14 +113,14 @@ struct Visibility {
     }
   }
 
-  /// The same for all samples of the store; costs a walk along those types that may have any hidden.
+  /// Updates the visibility of all samples of the store. Reads all types that may have hidden samples.
   mutating func updateAll(after first: Int64, counter: inout Int64) throws {
     for (type, second) in try decidable() {
       try update(type: type, second: second, after: first, counter: &counter)
     }
   }
 
-  /// How many samples are hidden that should be shown, or the other way round: none, unless a store is damaged.
+  /// Returns the number of samples with wrong visibility: 0 unless the store is damaged.
   mutating func countWrong() throws -> Int {
     try decidable().reduce(0) { wrong, place in
       try wrong
@@ -124,9 +129,9 @@ struct Visibility {
     }
   }
 
-  /// Types and seconds in which anything may be hidden.
+  /// Returns the types and seconds in which samples may be hidden.
   private func decidable() throws -> [(type: Int64, second: Int64)] {
-    // One by one, because some of this looks at every row of `visibility`.
+    // One type at a time, because part of the query reads every row of `visibility`.
     let types = try Int64.fetchAll(db, sql: "SELECT id FROM type").filter(mayHide)
     let second = Self.second(of: "start")
     return try types.flatMap { type in
@@ -141,7 +146,7 @@ struct Visibility {
     }
   }
 
-  /// Whether samples of a type may be hidden.
+  /// Returns whether samples of a type may be hidden.
   private func mayHide(_ type: Int64) throws -> Bool {
     try Bool.fetchOne(
       db,
@@ -155,14 +160,14 @@ struct Visibility {
 
   // MARK: Asking
 
-  /// Whether a sample is hidden, by its change number.
+  /// Returns whether a sample is hidden, by its change number.
   static func isHidden(_ change: Int64, _ db: Database) throws -> Bool {
     var query = try Binding(db, "SELECT 1 FROM visibility WHERE sample = ? AND isHidden")
     query.bind(change)
     return try query.integer(db) != nil
   }
 
-  /// A sample that is shown and says what this hidden one says; `nil` where there is none.
+  /// Returns a shown sample with the content of this hidden one, or `nil` if there is none.
   mutating func shown(
     insteadOf change: Int64, type: Int64, start: Int64
   ) throws -> (change: Int64, start: Int64, uuid: UUID)? {
@@ -171,7 +176,7 @@ struct Visibility {
     return second.shown(insteadOf: hidden).map { ($0.change, $0.start, $0.uuid) }
   }
 
-  /// The UUIDs of deleted samples because of which this one is hidden, and nothing is shown in its place.
+  /// Returns the UUIDs of the deleted samples because of which this sample is hidden without a sample in its place.
   mutating func deletions(hiding change: Int64, type: Int64, start: Int64) throws -> [UUID] {
     let second = try reader.read(type, Timestamp(microseconds: start))
     guard let sample = second.samples.first(where: { $0.change == change }), sample.isHidden,

@@ -2,58 +2,61 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds the identities that routes and clinical records have without their files: whoever deletes one of the two deletes the
-/// other. Otherwise an import of the XML alone, or of the whole export, here or on another machine, would restore what the user
-/// deleted.
+/// A finder of the identity that a route or clinical record would have without its side file, so that deleting the
+/// sample deletes both identities. Otherwise an import of the XML alone, or of the whole export, here or on another
+/// machine, would restore what the user deleted.
 struct BareCopies {
-  /// Maximum ordinals tried: more records that agree in all their identities are made of nobody has.
+  /// The maximum number of ordinals tried. No person has more records that agree in everything that identities are
+  /// derived from.
   private static let ordinals = 16
 
-  /// By the name of the kind, where its payload says what it belongs to.
+  /// The JSON path of the link to the sample's owner, by the name of the kind, as cases of an SQL expression.
   private static let links = Payload.sideFileTypes.map { "WHEN '\($0.kind)' THEN '\($0.sideFilePaths.link)'" }
     .joined(separator: " ")
-  /// By the name of the kind, where its payload has what is in the file.
+  /// The JSON path of the content of the side file, by the name of the kind, as cases of an SQL expression.
   private static let contents = Payload.sideFileTypes.map { "WHEN '\($0.kind)' THEN '\($0.sideFilePaths.content)'" }
     .joined(separator: " ")
 
   private let db: Database
   private var sources = StoredDictionary.sourceNames
-  /// What may be in an identity beside the name that a sample shows.
+  /// The names that identities may be derived from instead of the displayed source name.
   private var aliases: [String]?
-  /// Whether the store has anything of these kinds.
+  /// Whether the store has any samples of these kinds.
   private var hasKinds: Bool?
 
   init(_ db: Database) {
     self.db = db
   }
 
-  /// - Parameter deletions: of samples that are still here.
+  /// Returns the deletions with tombstones for the identities without side files added.
+  ///
+  /// - Parameter deletions: tombstones of samples that still exist.
   func adding(to deletions: CodedChanges) throws -> CodedChanges {
     var (finder, result) = (self, deletions)
     for deletion in deletions.tombstones where deletion.uuid.isDerived {
       guard let type = try deletions.types[Int(deletion.type)].id(in: db),
         let bare = try finder.whole(deletion.uuid, start: deletion.start.microseconds, type: type).first?.bare,
-        // One that is here is another's.
+        // An existing sample with that identity is a different record.
         try !KnownIdentities.has(.sample, bare, start: deletion.start.microseconds, type: type, db)
       else { continue }
       var tombstone = deletion
       tombstone.uuid = bare
-      // What was deleted is told of once.
+      // The deletion is reported once, by the other tombstone.
       (tombstone.end, tombstone.road, tombstone.hint) = (nil, .unknown, nil)
       result.tombstones.append(tombstone)
     }
     return result
   }
 
-  /// The UUIDs of the stored samples that have their files and would have `bare` without.
+  /// Returns the UUIDs of the stored samples with a side file that would have the identity `bare` without it.
   ///
-  /// - Parameter type: its row id.
+  /// - Parameter type: the row id of the type.
   mutating func wholes(of bare: UUID, start: Int64, type: Int64) throws -> [UUID] {
     if try !hasAnyKind() { return [] }
     return try whole(nil, start: start, type: type).filter { $0.bare == bare }.map(\.uuid)
   }
 
-  /// The identity that a sample with its file has without; `nil` for any other.
+  /// Returns the identity that a sample with a side file would have without it, or `nil` for any other sample.
   mutating func identity(of sample: CodedSample, in changes: CodedChanges) throws -> UUID? {
     guard let kind = Payload.sideFileTypes.first(where: { $0.kind == changes.kinds[Int(sample.kind)] }),
       let payload = sample.payload
@@ -69,9 +72,9 @@ struct BareCopies {
         start: sample.start.seconds, end: sample.end.seconds, created: sample.created?.seconds))
   }
 
-  /// Samples with their files, and the UUIDs that those prove which they have without.
+  /// Returns samples with side files, and the UUID that each would have without its file.
   ///
-  /// - Parameter uuid: of one; `nil` for all that start then.
+  /// - Parameter uuid: the UUID of one sample, or `nil` for all samples with this start.
   private mutating func whole(_ uuid: UUID?, start: Int64, type: Int64) throws -> [(uuid: UUID, bare: UUID)] {
     var query = try Binding(
       db,
@@ -99,7 +102,7 @@ struct BareCopies {
     return found
   }
 
-  /// The identity without its file of the one with it that is called `uuid`: which ordinal it has, that proves.
+  /// Returns the identity without the side file of the sample `uuid`. Its UUID shows which ordinal it has.
   private mutating func bare(
     _ uuid: UUID, _ kind: any SideFilePayload.Type, link: String?, _ key: SampleKey
   ) throws -> UUID? {

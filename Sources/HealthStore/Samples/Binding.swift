@@ -3,10 +3,10 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Binds values to a prepared statement in order and runs it, without GRDB's argument boxes: the insert is the hot
+/// A prepared statement whose values are bound in order, without GRDB's argument boxes, because inserts are the hot
 /// path.
 ///
-/// Texts go in and out whole. GRDB's own end at the first NUL, which would make one type of two.
+/// Texts are bound and read whole. GRDB's own reading ends at the first NUL, which would merge two types into one.
 struct Binding {
   private let statement: OpaquePointer
   private var index: Int32 = 0
@@ -16,7 +16,7 @@ struct Binding {
     sqlite3_reset(self.statement)
   }
 
-  /// A statement that the connection keeps for the next time.
+  /// Prepares a statement, which the connection caches.
   init(_ db: Database, _ sql: String) throws {
     self.init(try db.cachedStatement(sql: sql))
   }
@@ -32,7 +32,7 @@ struct Binding {
     bind(range.upperBound)
   }
 
-  /// Binds what names a sample, for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`; see `UUID.range(ofStart:)`.
+  /// Binds a sample's identity, for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`; see `UUID.range(ofStart:)`.
   mutating func bind(type: Int64, start: Int64, _ uuid: UUID) {
     bind(type)
     bind(uuid.range(ofStart: start))
@@ -95,7 +95,7 @@ struct Binding {
     guard code == SQLITE_DONE else { throw error(code, db) }
   }
 
-  /// Hands `body` the rows of a query until it returns false.
+  /// Calls `body` with each row of a query until it returns false.
   func rows(_ db: Database, _ body: (StoredColumns) throws -> Bool) throws {
     defer { sqlite3_reset(statement) }
     while true {
@@ -106,27 +106,27 @@ struct Binding {
     }
   }
 
-  /// The steps of SQLite's virtual machine since this was asked last: what the statement has cost.
+  /// Returns the number of virtual machine steps since the last call, which measures the cost of the statement.
   func takeSteps() -> Int32 { sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1) }
 
-  /// The integer that a query for one column of one row returns, if there is such a row.
+  /// Returns the integer of a query for one column of one row, or `nil` if there is no row.
   func integer(_ db: Database) throws -> Int64? {
     try first(db) { sqlite3_column_int64(statement, 0) }
   }
 
-  /// The text that a query for one column of one row returns, if there is such a row.
+  /// Returns the text of a query for one column of one row, or `nil` if there is no row.
   func text(_ db: Database) throws -> String? {
     try first(db) { StoredColumns(statement).text(0) ?? "" }
   }
 
-  /// The two integers that a statement for at most one row of two columns returns, if there is such a row.
+  /// Returns the two integers of a statement for at most one row of two columns, or `nil` if there is no row.
   func integers(_ db: Database) throws -> (Int64, Int64)? {
     defer { sqlite3_reset(statement) }
     let code = sqlite3_step(statement)
     guard code != SQLITE_DONE else { return nil }
     guard code == SQLITE_ROW else { throw error(code, db) }
     let row = (sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1))
-    // A statement that writes has written when it returns its row, and is done after it.
+    // A writing statement has written when it returns its row, and is complete after the next step.
     let end = sqlite3_step(statement)
     guard end == SQLITE_DONE else { throw error(end, db) }
     return row

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds shown samples that say what another says although their UUIDs differ: one came with HealthKit's UUID from an app,
-/// the other from an export, which has none, and so with a derived one.
+/// A finder of shown samples with the same content as another sample but a different UUID: one sample came from an
+/// app with HealthKit's UUID, and the other from an export without UUIDs, so its UUID is derived.
 ///
 /// They agree in type, source name and value, and in the whole seconds of start and end.
 struct Counterparts {
@@ -23,12 +23,12 @@ struct Counterparts {
     self.db = db
   }
 
-  /// Whether a sample with HealthKit's own UUID is shown that says what a derived one says.
+  /// Returns whether a shown sample with HealthKit's own UUID has the content of a sample with a derived UUID.
   mutating func hasOriginal(of sample: CodedSample, in changes: CodedChanges, type: Int64) throws -> Bool {
     try has(oneThatSays: sample, in: changes, type: type) { !$0.isDerived }
   }
 
-  /// Whether one of these samples, by identity, is shown and says what `sample` says.
+  /// Returns whether a shown sample with one of these UUIDs has the content of `sample`.
   mutating func has(
     among uuids: [UUID: UUID], oneThatSays sample: CodedSample, in changes: CodedChanges, type: Int64
   ) throws -> Bool {
@@ -49,7 +49,7 @@ struct Counterparts {
     return found
   }
 
-  /// Whether a row of ``rows``, which starts in the same second, says what `sample` says.
+  /// Returns whether a row of ``rows``, which starts in the same second, has the content of `sample`.
   private mutating func agree(_ row: StoredColumns, _ sample: CodedSample, _ changes: CodedChanges) throws -> Bool {
     let end = Timestamp(microseconds: row.integer(0) &+ row.integer(2))
     guard end.seconds == sample.end.seconds,

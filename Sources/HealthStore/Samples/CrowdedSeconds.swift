@@ -3,14 +3,14 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Finds the row of one of HealthKit's UUIDs among those that start about the same time, within one transaction.
+/// A finder of the row with one of HealthKit's UUIDs among rows that start about the same time, within one
+/// transaction.
 ///
-/// The index has the start before the UUID, so that a look around (`UUID.range(ofStart:)`) steps over all rows that
-/// start then. Those are a few, and that costs nothing. Where they are many thousands, which only a strange source has,
-/// looks at each of them would cost the square of that: so a second that was found crowded is read once, and known from
-/// then on.
+/// The index has the start before the UUID, so a search (`UUID.range(ofStart:)`) steps over all rows that start then.
+/// Usually these are a few rows, at no cost. If there are many thousands, which only an unusual source has, repeated
+/// searches would have quadratic cost: therefore a crowded second is read once and then kept in memory.
 ///
-/// What inserts or removes rows tells it, where it knows any second (``isInUse``).
+/// Report inserted and removed rows while any second is in memory (``isInUse``).
 final class CrowdedSeconds {
   enum Table {
     case sample, tombstone
@@ -37,11 +37,11 @@ final class CrowdedSeconds {
     }
   }
 
-  /// What is known without a look into the table.
+  /// The result of a lookup in memory.
   enum Answer: Equatable {
     case unknown
     case absent
-    /// The change number of a row with this UUID that starts within two seconds; its start is to be compared.
+    /// The change number of a row with this UUID that starts within two seconds. The caller must compare the start.
     case perhaps(Int64)
   }
 
@@ -50,30 +50,31 @@ final class CrowdedSeconds {
     var seconds: Int64
   }
 
-  /// What starts in one second, and in those before and after.
+  /// The rows that start in a second, in the one before or in the one after.
   private struct Crowd {
     var changes: [UUID: Int64] = [:]
-    /// UUIDs with several rows, which are looked up in the table.
+    /// The UUIDs with several rows, which are looked up in the table.
     var repeated: Set<UUID> = []
   }
 
-  /// Of SQLite's virtual machine, for one look: some hundred rows.
+  /// The number of virtual machine steps from which a search counts as expensive: some hundred rows.
   private static let manySteps: Int32 = 2_000
-  /// Of all seconds together: some 20 MB. What is more is looked up in the table.
+  /// The maximum number of rows in memory for all seconds together: some 20 MB. Other rows are looked up in the
+  /// table.
   private let maximumRows: Int
 
   private let db: Database
   private let table: Table
   private var crowds: [Second: Crowd] = [:]
   private var rows = 0
-  /// Those of which there is more than is kept: they are not read again and again.
+  /// The seconds with more rows than the maximum, which are not read again.
   private var overcrowded: Set<Second> = []
 
   init(_ db: Database, _ table: Table, maximumRows: Int = 400_000) {
     (self.db, self.table, self.maximumRows) = (db, table, maximumRows)
   }
 
-  /// Whether it must be told of changes.
+  /// Whether changes must be reported.
   var isInUse: Bool { !crowds.isEmpty }
 
   func answer(_ uuid: UUID, start: Int64, type: Int64) -> Answer {
@@ -84,9 +85,9 @@ final class CrowdedSeconds {
     return crowd.changes[uuid].map(Answer.perhaps) ?? .absent
   }
 
-  /// Takes note of what a look around has cost.
+  /// Records the cost of a search, and reads the second into memory if it is crowded.
   ///
-  /// - Parameter steps: ``Binding/takeSteps()`` of the statement that looked.
+  /// - Parameter steps: ``Binding/takeSteps()`` of the statement that searched.
   func noteLook(steps: Int32, _ uuid: UUID, start: Int64, type: Int64) throws {
     guard steps > Self.manySteps, !uuid.isDerived else { return }
     let second = Second(type: type, seconds: Timestamp(microseconds: start).seconds)
@@ -113,11 +114,11 @@ final class CrowdedSeconds {
     rows += count
   }
 
-  /// The row with a UUID and a start around this one; `nil` where there is none.
+  /// Returns the row with a UUID and a start close to `start`, or `nil` if there is none.
   ///
   /// - Parameters:
-  ///   - search: for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`.
-  ///   - byChange: the same columns for `change = ?`. The second of them is the start.
+  ///   - search: a query for `type = ? AND start BETWEEN ? AND ? AND uuid = ?`.
+  ///   - byChange: a query for the same columns with `change = ?`. The second column is the start.
   func row<Row>(
     _ uuid: UUID, start: Int64, type: Int64, _ search: Statement, _ byChange: Statement,
     _ read: (StoredColumns) throws -> Row
@@ -142,7 +143,7 @@ final class CrowdedSeconds {
     return found
   }
 
-  /// The change number of the row with a UUID and a start around this one; `nil` where there is none.
+  /// Returns the change number of the row with a UUID and a start close to `start`, or `nil` if there is none.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     let (search, byChange) = (try db.cachedStatement(sql: table.search), try db.cachedStatement(sql: table.byChange))
     return try row(uuid, start: start, type: type, search, byChange) { $0.integer(0) }
@@ -169,7 +170,7 @@ final class CrowdedSeconds {
     rows = 0
   }
 
-  /// Those whose crowds a row with this start is in.
+  /// Returns the seconds whose crowds contain a row with this start.
   private func seconds(around start: Int64, _ type: Int64) -> [Second] {
     let own = Timestamp(microseconds: start).seconds
     return [own &- 1, own, own &+ 1].map { Second(type: type, seconds: $0) }

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// What has become of a sample whose identity is deleted: it is gone, or it is here all the same under another.
+/// A finder of what became of a sample whose identity is deleted: it is gone, or it still exists under another
+/// identity.
 struct DeletedSamples {
   private let db: Database
   private var counterparts: Counterparts
@@ -12,12 +13,12 @@ struct DeletedSamples {
     counterparts = Counterparts(db)
   }
 
-  /// Whether the store has a sample that says what this deleted one says: its original, a newer reading, the same with
-  /// its file, or one that was brought back, under whichever of its identities.
+  /// Returns whether the store has a sample with the content of this deleted one under another identity: its
+  /// original, a newer reading, the same sample with its side file, or a restored copy.
   ///
   /// - Parameters:
-  ///   - type: its row id.
-  ///   - mayHaveOriginal: whether there are samples of this type with HealthKit's own UUIDs.
+  ///   - type: the row id of the type.
+  ///   - mayHaveOriginal: whether samples of this type with HealthKit's own UUIDs exist.
   mutating func isHere(
     _ sample: CodedSample, in changes: CodedChanges, type: Int64, mayHaveOriginal: Bool
   ) throws -> Bool {
@@ -25,14 +26,14 @@ struct DeletedSamples {
     if try standIn(for: sample.uuid, start: start, type: type) != nil { return true }
     let sideFiles = SideFileCopies(kinds: changes.kinds)
     if sideFiles.concern(sample) {
-      // One that has been brought back without its file says less.
+      // A sample that was restored without its side file has less content.
       if try !sideFiles.find(sample, in: changes, type: type, db).allSatisfy(\.isBare) { return true }
     } else if try replaced(by: sample.uuid, start: start, type: type)
       .contains(where: { try self.restored($0, start: start, type: type) != nil })
     {
       return true
     }
-    // A deletion that another machine sent does not say what took the place.
+    // A deletion from another machine does not name the replacement.
     let restored = try restorations(at: start, type: type, ofDerived: !sample.uuid.isDerived)
     if !restored.isEmpty,
       try counterparts.has(among: restored, oneThatSays: sample, in: changes, type: type)
@@ -49,7 +50,8 @@ struct DeletedSamples {
 
   // MARK: What was brought back
 
-  /// The identity that a deleted sample gets when it is brought back. All but the last of these have been deleted again.
+  /// Returns the identity that a deleted sample gets when it is restored. All earlier ones in the sequence have been
+  /// deleted again.
   func restoration(of uuid: UUID, start: Int64, type: Int64) throws -> UUID {
     var ordinal = 0
     while true {
@@ -59,10 +61,10 @@ struct DeletedSamples {
     }
   }
 
-  /// By the identities under which deleted samples that start in the same second have been, or can be, brought back, the
-  /// deleted ones.
+  /// Returns the identities under which deleted samples that start in the same second have been or can be restored,
+  /// with the deleted identities as values.
   ///
-  /// - Parameter isDerived: only of those whose UUIDs are derived, or only of those whose are not.
+  /// - Parameter isDerived: whether to consider deleted samples with derived UUIDs, or those with other UUIDs.
   func restorations(at start: Int64, type: Int64, ofDerived isDerived: Bool) throws -> [UUID: UUID] {
     var result: [UUID: UUID] = [:]
     for (uuid, start) in try deleted(at: start, type: type) where uuid.isDerived == isDerived {
@@ -77,7 +79,7 @@ struct DeletedSamples {
     return result
   }
 
-  /// The sample of which this is a restoration, or itself.
+  /// Returns the identity that `uuid` is a restoration of, or `uuid` itself.
   func root(of uuid: UUID, start: Int64, type: Int64) throws -> UUID {
     guard uuid.isDerived else { return uuid }
     for isDerived in [false, true] {
@@ -100,15 +102,16 @@ struct DeletedSamples {
 
   // MARK: What stands for it
 
-  /// A stored sample that takes the place of a deleted one.
+  /// A stored sample in the place of a deleted one.
   struct StandIn {
-    /// The change number of the row.
+    /// The change number of the sample's row.
     var change: Int64
     var start: Int64
     var uuid: UUID
   }
 
-  /// What a link names: see ``standIn(for:start:type:)``. What is hidden stands for what is shown in its place.
+  /// Returns the sample that a link refers to; see ``standIn(for:start:type:)``. If that sample is hidden, returns
+  /// the sample that is shown in its place.
   func standIn(for link: SampleReference) throws -> StandIn? {
     guard let type = try link.type.id(in: db) else { return nil }
     guard let found = try standIn(for: link.uuid, start: link.start.microseconds, type: type) else { return nil }
@@ -118,7 +121,7 @@ struct DeletedSamples {
       .map { StandIn(change: $0.change, start: $0.start, uuid: $0.uuid) } ?? found
   }
 
-  /// The sample itself; where it is deleted, what took its place, or was brought back.
+  /// Returns the sample itself or, if it is deleted, its replacement or restored copy.
   func standIn(for uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
     var seen: Set<UUID> = []
     var next: UUID? = uuid
@@ -131,7 +134,7 @@ struct DeletedSamples {
     return nil
   }
 
-  /// What a deleted sample has been brought back as.
+  /// Returns the restored copy of a deleted sample.
   func restored(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
     var ordinal = 0
     while true {
@@ -143,7 +146,8 @@ struct DeletedSamples {
     }
   }
 
-  /// An app's start has fractions of a second where an export's has none.
+  /// Returns the sample with a UUID. For a derived UUID any start in the same second matches, because an app's start
+  /// has fractions of a second and an export's has none.
   private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
     var query = try Binding(
       db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")
@@ -153,7 +157,7 @@ struct DeletedSamples {
     return try query.integers(db).map { StandIn(change: $0.0, start: $0.1, uuid: uuid) }
   }
 
-  /// The sample that a tombstone names as the one that stayed.
+  /// Returns the sample that a tombstone names as its replacement.
   private func replacement(of uuid: UUID, start: Int64, type: Int64) throws -> UUID? {
     var query = try Binding(
       db,
@@ -171,7 +175,7 @@ struct DeletedSamples {
     return replaced
   }
 
-  /// The UUIDs of deleted samples whose tombstones name this sample as their replacement.
+  /// Returns the UUIDs of deleted samples whose tombstones name this sample as their replacement.
   func replaced(by uuid: UUID, start: Int64, type: Int64) throws -> [UUID] {
     var query = try Binding(
       db, "SELECT uuid FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND replaced = ?")
@@ -188,8 +192,8 @@ struct DeletedSamples {
 }
 
 extension UUID {
-  /// The starts that samples with this UUID are looked up at. A derived UUID has exactly one start; with one of HealthKit's, an app
-  /// may have truncated or rounded the start to a second.
+  /// Returns the range of starts at which to look up this UUID. A derived UUID has exactly one start. For one of
+  /// HealthKit's UUIDs, an app may have truncated or rounded the start to a second.
   func range(ofStart start: Int64) -> ClosedRange<Int64> {
     if isDerived { return start...start }
     let (first, isFirst) = start.subtractingReportingOverflow(1_000_000)
@@ -199,7 +203,7 @@ extension UUID {
 }
 
 extension Timestamp {
-  /// From the first to the last microsecond of the second that it is in.
+  /// The range from the first to the last microsecond of the second that contains this timestamp.
   var second: ClosedRange<Int64> {
     let first = Timestamp(seconds: seconds).microseconds
     let (last, overflow) = first.addingReportingOverflow(999_999)

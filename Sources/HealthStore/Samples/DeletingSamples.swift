@@ -3,8 +3,8 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Samples {
-  /// How many samples of `type` are shown, start within `range` and are of `sources`, which are names; `nil` means all. To
-  /// count all costs nothing.
+  /// Returns the number of shown samples of `type` that start within `range` and have one of `sources`, which are
+  /// names. `nil` means all. Counting all samples of a type is free.
   public func count(
     of type: SampleType, in range: Range<Timestamp>?, from sources: Set<String>? = nil
   ) async throws(StoreError) -> Int {
@@ -22,14 +22,16 @@ extension HealthStore.Samples {
     }
   }
 
-  /// Deletes the samples of `type` that start within `range` and are of `sources`, leaving tombstones. Returns how many were shown; those that were
-  /// hidden behind them go with them.
+  /// Deletes the samples of `type` that start within `range` and have one of `sources`, and adds tombstones. Returns
+  /// the number of deleted samples that were shown; hidden copies are deleted too.
   ///
-  /// Works in transactions of `step` samples, so that other writers get their turn; interrupted, it has deleted some.
+  /// Works in transactions of `step` samples, so that other writers get their turn. If it is interrupted, some
+  /// samples are deleted.
   ///
   /// - Parameters:
   ///   - sources: the names of sources; `nil` for all.
-  ///   - event: what the audit log gets to hold for a transaction that deleted so many, together with it.
+  ///   - event: returns the audit event for a transaction that deleted `count` shown samples. It is written in the
+  ///     same transaction.
   public func delete(
     _ type: SampleType, in range: Range<Timestamp>, from sources: Set<String>? = nil, step: Int = 10_000,
     event: (@Sendable (_ count: Int) -> AuditEvent)? = nil

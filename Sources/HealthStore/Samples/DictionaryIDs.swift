@@ -1,10 +1,10 @@
 import GRDB
 import HealthModel
 
-/// The row ids of one batch's types, units, sources, devices and kinds; a value that the store has not met gets a row
-/// when it is first asked for.
+/// The row ids of one batch's types, units, sources, devices and kinds. A new value gets a row when its id is first
+/// requested.
 ///
-/// Lives as long as one transaction, because ids that were rolled back must not be remembered.
+/// Valid for one transaction, because ids that were rolled back must not be remembered.
 struct DictionaryIDs {
   private var types: Interned<SampleType>
   private var units: Interned<String>
@@ -35,7 +35,7 @@ struct DictionaryIDs {
   mutating func device(_ index: UInt32, _ db: Database) throws -> Int64 { try devices.id(index, db) }
 }
 
-/// The values of one dictionary, and the row ids of those that were asked for.
+/// The values of one dictionary, and the row ids that were requested.
 private struct Interned<Value> {
   private let values: [Value]
   private var ids: [Int64?]
@@ -77,7 +77,7 @@ extension Interned where Value == String {
 }
 
 extension SampleType {
-  /// The row id of the type; `nil` for one that the store has not met.
+  /// Returns the row id of the type, or `nil` if the store does not have the type.
   func id(in db: Database) throws -> Int64? {
     var query = try Binding(db, "SELECT id FROM type WHERE identifier = ?")
     query.bind(rawValue)
@@ -85,7 +85,7 @@ extension SampleType {
   }
 }
 
-/// Sample types by row id, each read once.
+/// A cache of sample types by row id.
 final class TypeNames {
   private let db: Database
   private var names = StoredDictionary("SELECT identifier FROM type WHERE id = ?", decode: { SampleType($0) })

@@ -1,14 +1,14 @@
 import GRDB
 import HealthModel
 
-/// What decides whether a record may be taken into a store: whose that is, and whether anything is in it yet.
+/// The person of a store and whether the store is empty, which decide whether another record may be added to it.
 public struct RecordOwner: Hashable, Sendable {
-  /// As the store's characteristics tell; see ``PersonReadings``.
+  /// The person according to the store's characteristics; see ``PersonReadings``.
   public var person: Person
-  /// Whether the store holds no sample; tombstones do not count.
+  /// Whether the store holds no samples. Tombstones do not count.
   public var isEmpty: Bool
 
-  /// For comparing with ``HealthStore/owner()``.
+  /// Creates an owner to compare with ``HealthStore/owner()``.
   public init(person: Person, isEmpty: Bool) {
     (self.person, self.isEmpty) = (person, isEmpty)
   }
@@ -20,7 +20,7 @@ extension RecordOwner {
     isEmpty = try Bool.fetchOne(db, sql: "SELECT NOT EXISTS(SELECT 1 FROM sample)") ?? true
   }
 
-  /// By the characteristics that the store holds. Costs three look-ups.
+  /// Returns the person according to the stored characteristics. Costs three lookups.
   fileprivate static func person(_ db: Database) throws -> Person {
     var readings = PersonReadings()
     for trait in Person.Trait.allCases {
@@ -44,20 +44,20 @@ extension RecordOwner {
 }
 
 extension HealthStore {
-  /// Whose record this is.
+  /// Returns the person whose record this is.
   public func person() async throws(StoreError) -> Person {
     try await read { db in try RecordOwner.person(db) }
   }
 
-  /// Whether the store holds no sample.
+  /// Returns whether the store holds no samples.
   public func isEmpty() async throws(StoreError) -> Bool { try await owner().isEmpty }
 
-  /// The person of the record and whether there is any sample, both in one read, so that they belong together.
+  /// Returns the person of the record and whether it is empty, from one consistent read.
   public func owner() async throws(StoreError) -> RecordOwner {
     try await read { db in try RecordOwner(db) }
   }
 
-  /// Whether a consumer whose name begins so has ever committed a batch.
+  /// Returns whether a consumer whose name begins with `prefix` has ever committed a batch.
   public func hasPosition(ofConsumers prefix: String) async throws(StoreError) -> Bool {
     try await read { db in
       try Bool.fetchOne(

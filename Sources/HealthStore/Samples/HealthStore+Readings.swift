@@ -3,21 +3,23 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// Adds readings: what is said anew as it changes, such as a day's activity summary
+  /// Adds readings: values that a source reports again as they change, such as a day's activity summary
   /// (``SampleIdentity/uuid(ofReading:sender:)``).
   ///
-  /// Of each, the newest is held, by ``Sample/created``; it takes the place of the older one, which leaves no tombstone. An
-  /// older one changes nothing, and one that says what is held is only remembered. What was deleted stays deleted, whatever it
-  /// says by now. A time that is more than a day ahead of this machine's clock counts as now.
+  /// The store holds the newest of each, by ``Sample/created``. A newer reading replaces the older one without a
+  /// tombstone. An older reading changes nothing, and of an equal one only the time is recorded. A deleted reading
+  /// stays deleted, whatever its new value. A time more than a day ahead of this machine's clock counts as now.
   @discardableResult
   public func add(readings samples: [Sample]) async throws(StoreError) -> WriteSummary {
     try await write { [self] db in try add(readings: samples, db: db) }
   }
 
+  /// Adds readings within a transaction.
+  ///
   /// - Parameters:
-  ///   - undo: of the import that writes.
-  ///   - road: how the samples came.
-  ///   - sender: who said them; empty for a file.
+  ///   - undo: the journal of the import that writes.
+  ///   - road: the road by which the samples came.
+  ///   - sender: the name of the sender; empty for a file.
   func add(
     readings: [Sample], undo: UndoJournal? = nil, road: SampleRoad = .unknown, sender: String = "", db: Database
   ) throws -> WriteSummary {
@@ -28,9 +30,10 @@ extension HealthStore {
   }
 }
 
-/// Puts newer readings in the places of older ones, many with one write.
+/// A writer that replaces older readings by newer ones, many at once.
 private struct ReadingWriter {
-  /// How far ahead of this machine's clock a reading may be: more, and it would keep out all that comes until then.
+  /// The maximum time that a reading may be ahead of this machine's clock, in microseconds. A reading further ahead
+  /// would block all newer ones until then.
   private static let maximumLead: Int64 = 86_400_000_000
 
   private let db: Database
@@ -38,7 +41,7 @@ private struct ReadingWriter {
   private let sender: String
   private var deletions: DeletedSamples
   private var waiting = ChangeCoder()
-  /// The identities of what waits to be written: what the store has of them is known only after that.
+  /// The identities of readings that wait to be written. The store's content for them is known only after that.
   private var places: Set<UUID> = []
   private var unchanged: [SampleType: Int] = [:]
   private var refused: [SampleType: Int] = [:]
@@ -83,7 +86,8 @@ private struct ReadingWriter {
     try waiting.add(reading)
   }
 
-  /// Whether there is a tombstone for it, or one from when nobody wrote down whose a reading was.
+  /// Returns whether there is a tombstone for the reading, or for the same reading without a sender, as earlier
+  /// versions wrote it.
   private func isDeleted(_ reading: Sample, as sample: Sample) throws -> Bool {
     if try writer.isDeleted(reading.reference) { return true }
     var anonymous = sample
@@ -91,7 +95,7 @@ private struct ReadingWriter {
     return try anonymous.uuid != reading.uuid && writer.isDeleted(anonymous.reference)
   }
 
-  /// When the reading was said, as it counts here.
+  /// Returns the time at which the reading counts as reported.
   private func time(of reading: Sample, known: Timestamp?) -> Timestamp? {
     func isAhead(_ time: Timestamp) -> Bool { time.microseconds > writer.now.microseconds + Self.maximumLead }
     guard [reading.created, known].compactMap(\.self).contains(where: isAhead) else { return reading.created }
@@ -112,7 +116,7 @@ private struct ReadingWriter {
     }
   }
 
-  /// The identity under which a deleted reading was brought back.
+  /// Returns the identity under which a deleted reading was restored.
   private func restored(_ reading: Sample) throws -> UUID? {
     guard let type = try reading.type.id(in: db) else { return nil }
     return try deletions.restored(reading.uuid, start: reading.start.microseconds, type: type)?.uuid

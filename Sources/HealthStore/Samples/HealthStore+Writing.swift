@@ -2,7 +2,7 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// Applies changes, and the position that follows them, in one transaction: both happen or neither.
+  /// Applies changes, and saves the position that follows them, in one transaction.
   @discardableResult
   public func apply(
     _ batch: ChangeBatch, position: (consumer: String, token: String)? = nil
@@ -10,7 +10,7 @@ extension HealthStore {
     try await apply([try coded(batch)], position: position)
   }
 
-  /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
+  /// Applies coded changes in the same way. Their texts and indices must be valid as ``CodedChanges`` describes.
   @discardableResult
   public func apply(
     _ batches: [CodedChanges], position: (consumer: String, token: String)? = nil
@@ -23,11 +23,12 @@ extension HealthStore {
     }
   }
 
-  /// The same, if the store's owner is still `owner`, with which the changes were compared. Otherwise nothing is applied
-  /// and ``StoreError/ownerChanged(path:)`` is thrown: another process may have imported another person's record.
+  /// Applies coded changes in the same way if the store's owner is still `owner`, with which the changes were
+  /// compared. Otherwise applies nothing and throws ``StoreError/ownerChanged(path:)``: another process may have
+  /// imported another person's record.
   ///
-  /// - Parameter sender: who sent them, where it is to be known later what came from there first.
-  /// - Returns: also how the store is afterwards.
+  /// - Parameter sender: the sender of the changes, if the store should record which changes came from there first.
+  /// - Returns: the summary and the owner after the write.
   public func apply(
     _ batches: [CodedChanges], position: (consumer: String, token: String)?, while owner: RecordOwner,
     sender: String? = nil
@@ -43,14 +44,15 @@ extension HealthStore {
     }
   }
 
-  /// Applies changes and waits. Blocking: for a thread of one's own, never for an asynchronous function.
+  /// Applies changes and waits for the result. Blocking: call it on a thread of its own, never in an asynchronous
+  /// function.
   ///
-  /// - Parameter readings: see ``add(readings:)``; replaced in the same transaction.
+  /// - Parameter readings: readings to replace in the same transaction; see ``add(readings:)``.
   public func applyBlocking(_ batch: ChangeBatch, readings: [Sample] = []) throws(StoreError) -> WriteSummary {
     try applyBlocking([try coded(batch)], readings: readings)
   }
 
-  /// The same of coded changes, whose texts and indices must be as ``CodedChanges`` says.
+  /// Applies coded changes in the same way. Their texts and indices must be valid as ``CodedChanges`` describes.
   public func applyBlocking(_ batches: [CodedChanges], readings: [Sample] = []) throws(StoreError) -> WriteSummary {
     try requireRoomBlocking(for: batches)
     return try writeBlocking { db in

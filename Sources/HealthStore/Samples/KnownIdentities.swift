@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Whether the store has a sample or has seen it deleted.
+/// Lookups of a sample's identity among samples or tombstones.
 enum KnownIdentities {
   enum Table {
     case sample, tombstone
@@ -15,7 +15,7 @@ enum KnownIdentities {
   static func has(
     _ table: Table, _ uuid: UUID, starting range: ClosedRange<Int64>, type: Int64, _ db: Database
   ) throws -> Bool {
-    // Written out: a text that is put together anew is hashed anew, for every row.
+    // Constant texts, because the statement cache would hash a composed text anew for every row.
     let sql =
       switch table {
       case .sample: "SELECT 1 FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?"

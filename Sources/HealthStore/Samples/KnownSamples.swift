@@ -3,8 +3,9 @@ import GRDB
 import HealthModel
 
 extension HealthStore.Samples {
-  /// Those of `references` that the store has or has seen deleted, by their UUIDs; where these are HealthKit's own, whatever
-  /// a road made of the fraction of the second in which they start. Costs what is asked, not what the store holds.
+  /// Returns the UUIDs of the `references` that the store has or has seen deleted. A UUID of HealthKit's own also
+  /// matches a start that a road rounded or truncated to the second. The cost depends on the number of references,
+  /// not on the size of the store.
   public func known(_ references: [SampleReference]) async throws(StoreError) -> Set<UUID> {
     try await store.read { db in
       var types: [SampleType: Int64?] = [:]

@@ -1,7 +1,8 @@
 import HealthModel
 
 extension NumberReader {
-  /// Hands over when a type's samples start, of whatever kind they are, in order of time; in microseconds since 1970.
+  /// Calls `body` with the start of each sample of a type, whatever its kind, in order of time. Starts are in
+  /// microseconds since 1970.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.
   public func forEachStart(

@@ -1,12 +1,12 @@
 import GRDB
 
 extension NumberReader {
-  /// Hands over the zones that samples of all types say they were recorded in (`HKMetadataKeyTimeZone`), those that start first
-  /// before others. Reads the whole table.
+  /// Calls `body` with the time zone that each sample of any type was recorded in (`HKMetadataKeyTimeZone`), in order
+  /// of start. Reads the whole table.
   ///
   /// - Parameters:
-  ///   - range: of their starts, in microseconds since 1970.
-  ///   - body: is given a start, in microseconds since 1970, and a zone as the sample says it, whatever that is.
+  ///   - range: the range of starts, in microseconds since 1970.
+  ///   - body: receives a start, in microseconds since 1970, and the zone exactly as in the sample.
   public func forEachZone(_ range: Range<Int64>, _ body: (_ start: Int64, _ zone: String) throws -> Void) throws {
     var query = try Binding(
       db,

@@ -1,24 +1,24 @@
 import GRDB
 import HealthModel
 
-/// A shown sample of a quantity or category type, as far as statistics need it.
+/// A shown sample of a quantity or category type, with the fields that statistics need.
 public struct NumericSample: Hashable, Sendable {
-  /// Microseconds since 1970.
+  /// The start in microseconds since 1970.
   public var start: Int64
-  /// Microseconds since 1970; no earlier than ``start``.
+  /// The end in microseconds since 1970, no earlier than ``start``.
   public var end: Int64
-  /// May be infinite or NaN.
+  /// The value. May be infinite or NaN.
   public var value: Double
-  /// The index of its unit in ``NumberReader/units``; `nil` of a category.
+  /// The index of the unit in ``NumberReader/units``, or `nil` for a category.
   public var unit: Int?
-  /// As ``NumberReader/sources(of:)`` names it.
+  /// The identifier of the source in ``NumberReader/sources(of:)``.
   public var source: Int64
-  /// As ``SpanReader/device(_:)`` takes it; `nil` where none is told.
+  /// The identifier of the device for ``SpanReader/device(_:)``, or `nil` if none is recorded.
   public var device: Int64?
-  /// Whether somebody typed it in (`HKMetadataKeyWasUserEntered`).
+  /// Whether the user entered the value by hand (`HKMetadataKeyWasUserEntered`).
   public var isUserEntered: Bool
 
-  /// An instant where the end is the start.
+  /// Creates a sample. It is an instant if `end` equals `start`.
   public init(
     start: Int64, end: Int64, value: Double, unit: Int? = nil, source: Int64 = 0, device: Int64? = nil,
     isUserEntered: Bool = false
@@ -33,7 +33,7 @@ public struct NumericSample: Hashable, Sendable {
   }
 }
 
-/// Reads the numbers of samples without the rest, within one read of the store.
+/// A reader of the numbers of samples, without their other fields, within one read transaction of the store.
 public final class NumberReader {
   let db: Database
   let shown: String
@@ -46,13 +46,13 @@ public final class NumberReader {
     numericKinds = try Int64.fetchSet(db, sql: "SELECT id FROM kind WHERE name IN ('quantity', 'category')")
   }
 
-  /// Of the same state of the store.
+  /// A reader of the spans of samples in the same state of the store.
   public var spans: SpanReader { SpanReader(db, shown: shown) }
 
   /// The units of the samples that were read so far.
   public var units: [String] { unitNames.values }
 
-  /// The sources of a type's samples, each with the start of its first, in microseconds since 1970.
+  /// Returns the sources of a type's samples, each with the start of its first sample in microseconds since 1970.
   public func sources(of type: SampleType) throws -> [(id: Int64, source: Source, first: Int64)] {
     guard let id = try type.id(in: db) else { return [] }
     var query = try Binding(db, "SELECT source, MIN(start) FROM sample WHERE type = ?\(shown) GROUP BY source")
@@ -66,27 +66,28 @@ public final class NumberReader {
     return try rows.map { (id: $0.0, source: try sources.value(of: $0.0, db), first: $0.1) }
   }
 
-  /// What one source has recorded.
+  /// The number of samples of one source, entered by hand or measured.
   public struct SourceCount: Hashable, Sendable {
-    /// As ``sources(of:)`` names it.
+    /// The identifier of the source in ``sources(of:)``.
     public var id: Int64
     public var source: Source
-    /// Whether these are what somebody typed in.
+    /// Whether the user entered these samples by hand.
     public var isUserEntered: Bool
     public var samples: Int
-    /// The start of the first, and of the last, in microseconds since 1970.
+    /// The first and the last start, in microseconds since 1970.
     public var starts: ClosedRange<Int64>
 
-    /// No two counts are of the same source and way.
+    /// Creates a count. No two counts have the same source and the same `isUserEntered`.
     public init(id: Int64, source: Source, isUserEntered: Bool, samples: Int, starts: ClosedRange<Int64>) {
       (self.id, self.source, self.isUserEntered) = (id, source, isUserEntered)
       (self.samples, self.starts) = (samples, starts)
     }
   }
 
-  /// What each source has recorded of a type, or of all that has a time. Reads the whole table, or the type's part of it.
+  /// Returns the number of samples of each source, for one type or for all types that have a time. Reads the whole
+  /// table, or the type's part of it.
   public func sourceCounts(of type: SampleType?) throws -> [SourceCount] {
-    // What is true of the person, such as a date of birth, was never recorded, and lies at 1970.
+    // Characteristics such as a date of birth have no time of recording, and are stored at 1970.
     var condition = "kind IS NOT (SELECT id FROM kind WHERE name = 'characteristic')"
     if let type {
       guard let id = try type.id(in: db) else { return [] }
@@ -112,13 +113,14 @@ public final class NumberReader {
     }
   }
 
-  /// In SQL, of a row of `sample`. Most metadata are about something else, and need not be parsed to see that.
+  /// An SQL expression for a row of `sample`: whether the user entered it by hand. Most metadata do not contain the
+  /// key, and are not parsed.
   static let isUserEntered = """
     IFNULL(instr(metadata, '"HKWasUserEntered"') > 0
       AND json_extract(metadata, '$.HKWasUserEntered') IN (1, '1', 'true'), 0)
     """
 
-  /// How many shown samples of some sources, of all types, were measured by which device. Reads the whole table.
+  /// Returns the number of shown samples of all types by source and device, for some sources. Reads the whole table.
   public func devices(ofSources ids: [Int64]) throws -> [Int64: [Device?: Int]] {
     var devices = StoredDictionary<Device>.devices
     var rows: [(source: Int64, device: Int64?, count: Int64)] = []
@@ -138,10 +140,10 @@ public final class NumberReader {
     return result
   }
 
-  /// From the first start to the last end of a type's samples, in microseconds since 1970.
+  /// Returns the range from the first start to the last end of a type's samples, in microseconds since 1970.
   ///
   /// - Parameters:
-  ///   - range: of the starts of those that count; `nil` for any.
+  ///   - range: the range of the starts of samples to consider; `nil` for any.
   ///   - sources: the names of sources; `nil` for all.
   public func extent(
     of type: SampleType, startingIn range: Range<Timestamp>? = nil, from sources: Set<String>? = nil
@@ -166,7 +168,7 @@ public final class NumberReader {
     return extent
   }
 
-  /// Whether any of a type's samples starts in a range.
+  /// Returns whether any sample of a type starts in a range.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.
   public func hasAny(
@@ -184,7 +186,7 @@ public final class NumberReader {
     return try query.integer(db) != nil
   }
 
-  /// The start of the newest of a type's samples that start before an instant.
+  /// Returns the start of the newest sample of a type that starts before an instant.
   public func newestStart(of type: SampleType, before end: Timestamp) throws -> Timestamp? {
     guard let id = try type.id(in: db) else { return nil }
     var query = try Binding(
@@ -194,12 +196,12 @@ public final class NumberReader {
     return try query.integer(db).map(Timestamp.init(microseconds:))
   }
 
-  /// The types that the store has ever had samples of, in any order.
+  /// Returns the types that the store has ever had samples of, in any order.
   public func knownTypes() throws -> [SampleType] {
     try String.fetchAll(db, sql: "SELECT identifier FROM type").map(SampleType.init(rawValue:))
   }
 
-  /// How many of a type's samples start outside of a range.
+  /// Returns the number of a type's samples that start outside of a range.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.
   public func count(
@@ -220,22 +222,23 @@ public final class NumberReader {
     return Int(count)
   }
 
-  /// Hands over a type's samples with numbers, those that start first before others; of each start in any order.
+  /// Calls `body` with each numeric sample of a type, in order of start.
   ///
   /// - Parameters:
-  ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out.
+  ///   - range: in microseconds since 1970. Samples that only touch its edge are left out.
   ///   - sources: the names of sources; `nil` for all.
-  ///   - withEarlier: hands over those that start before the range, too, of which one that overlaps it may be the first.
-  ///   - longest: in microseconds; no sample of the type that starts before the range is longer. Without it, all that do are
-  ///     looked at.
-  ///   - other: is handed those that have no number at all.
+  ///   - withEarlier: whether to include samples that start before the range. The first of them may be one that
+  ///     overlaps the range.
+  ///   - longest: the maximum length in microseconds of the type's samples that start before the range. Without it,
+  ///     all samples that start before the range are examined.
+  ///   - other: receives the samples that have no number.
   public func forEach(
     _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil,
     withEarlier: Bool = false, noLongerThan longest: Int64? = nil, other: ((NumericSample) throws -> Void)? = nil,
     _ body: (NumericSample) throws -> Void
   ) throws {
     guard let id = try type.id(in: db) else { return }
-    // What has no length is in the second that it begins.
+    // A sample without length belongs to the second in which it begins.
     var query = try Binding(
       db,
       """
@@ -266,30 +269,32 @@ public final class NumberReader {
     }
   }
 
-  /// A number that an app has sent of a time, or several in one object.
+  /// A number that an app reported for a period, or several numbers in one object.
   public struct Reading: Hashable, Sendable {
-    /// Microseconds since 1970.
+    /// The start in microseconds since 1970.
     public var start: Int64
-    /// Microseconds since 1970; no earlier than ``start``.
+    /// The end in microseconds since 1970, no earlier than ``start``.
     public var end: Int64
-    /// `nil` where ``content`` says it.
+    /// The number, or `nil` if ``content`` has the values.
     public var value: Double?
-    /// The unit of ``value``, as the app says it; empty where it says none.
+    /// The unit of ``value`` as the app names it. Empty if it names none.
     public var unit: String
-    /// A JSON object; `nil` of a quantity.
+    /// The values as a JSON object, or `nil` for a quantity.
     public var content: String?
-    /// A JSON object; `nil` where it has none.
+    /// The metadata as a JSON object, or `nil` if there are none.
     public var metadata: String?
-    /// The name of its source.
+    /// The name of the source.
     public var source: String
   }
 
-  /// Hands over a type's readings, those that start first before others.
+  /// Calls `body` with each reading of a type, in order of start.
   ///
   /// - Parameters:
-  ///   - range: in microseconds since 1970; what only begins or ends at its edge is left out, but for an instant at its beginning.
+  ///   - range: in microseconds since 1970. Readings that only touch its edge are left out, except for an instant at
+  ///     its beginning.
   ///   - sources: the names of sources; `nil` for all.
-  ///   - longest: in microseconds; longer ones that start before the range are left out.
+  ///   - longest: the maximum length in microseconds of readings that start before the range. Longer ones are left
+  ///     out.
   public func forEachReading(
     _ type: SampleType, overlapping range: Range<Int64>, from sources: Set<String>? = nil, noLongerThan longest: Int64,
     _ body: (Reading) throws -> Void
@@ -324,7 +329,8 @@ public final class NumberReader {
 }
 
 extension HealthStore.Samples {
-  /// Reads numbers, of one state of the store. Cancelled, it ends early with ``StoreError/cancelled``.
+  /// Calls `body` with a reader of the numbers of samples, in one state of the store. If the task is cancelled, ends
+  /// early with ``StoreError/cancelled``.
   public func numbers<Result: Sendable>(
     _ body: @escaping @Sendable (NumberReader) throws -> Result
   ) async throws(StoreError) -> Result {

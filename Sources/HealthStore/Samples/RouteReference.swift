@@ -2,17 +2,18 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// A route and the workout that it belongs to.
+/// A workout route and the workout that it belongs to.
 public struct RouteReference: Sendable {
-  /// One part of a route; a long one has several, all with one workout.
+  /// A part of a route. A long route has several parts with the same workout.
   public var route: SampleReference
-  /// `nil` for a track that no workout names.
+  /// The workout, or `nil` if the route names none.
   public var workout: SampleReference?
 }
 
 extension HealthStore.Samples {
-  /// The shown routes that start in `range`, without their points: oldest first, the parts of a long one in their order. The workout
-  /// is the one that is here: where the one that a route names was deleted, or is hidden, what took its place, or was brought back.
+  /// Returns the shown routes that start in `range`, without their points: oldest first, the parts of a long route in
+  /// order. If the workout that a route names was deleted or is hidden, `workout` is its replacement or restored
+  /// copy.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.
   public func routes(

@@ -3,13 +3,13 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Inserts samples, many with one statement where it can: the same rows one by one take half as long again.
+/// An inserter of samples, several per statement if possible: single inserts take half as long again.
 struct SampleInsertion {
-  /// Maximum rows of one INSERT statement; more gain nothing.
+  /// The maximum number of rows in one INSERT statement. More rows save no time.
   static let rowLimit = 32
 
   private let db: Database
-  /// Of samples that do not say theirs.
+  /// The road of samples that have none of their own.
   private let road: SampleRoad
   private let single: Statement
   private let many: Statement
@@ -37,9 +37,9 @@ struct SampleInsertion {
       """
   }
 
-  /// Inserts the samples at `indices`, all of one type, under the numbers from `first` on, without a gap.
+  /// Inserts the samples at `indices`, all of one type, with consecutive numbers from `first`.
   ///
-  /// - Returns: for each, its number; `nil` for one that was there.
+  /// - Returns: the number of each sample, or `nil` for a sample that existed already.
   func insert(
     _ indices: [Int], of changes: CodedChanges, type: Int64, first: Int64, _ ids: inout DictionaryIDs
   ) throws -> [Int64?] {
@@ -69,9 +69,9 @@ struct SampleInsertion {
     }
   }
 
-  /// Whether a row of the store says byte for byte what a sample says, and came by a road that is no worse.
+  /// Returns whether a stored row equals a sample byte for byte and came by a road that is at least as good.
   ///
-  /// - Parameter change: the number of the row.
+  /// - Parameter change: the change number of the row.
   func isStored(
     _ index: Int, of changes: CodedChanges, type: Int64, as change: Int64, _ ids: inout DictionaryIDs
   ) throws -> Bool {
@@ -83,10 +83,10 @@ struct SampleInsertion {
     return stored.map { SampleRoad(stored: $0).rank <= roadOf(changes.samples[index]).rank } ?? false
   }
 
-  /// - Returns: the road of this writer for a sample that does not say its own.
+  /// Returns the sample's own road, or this writer's road if the sample has none.
   func roadOf(_ sample: CodedSample) -> SampleRoad { sample.road == .unknown ? road : sample.road }
 
-  /// Some of the rows were there: the others move up, so that every number that is given out is taken.
+  /// Renumbers rows after some were not inserted because they existed, so that the assigned numbers have no gaps.
   private func closeGaps(first: Int64, count: Int) throws -> [Int64?] {
     let end = first + Int64(count) - 1
     let taken = Set(
@@ -102,7 +102,9 @@ struct SampleInsertion {
     }
   }
 
-  /// - Parameter samples: those of `changes`, which must stay where they are until the statement has run.
+  /// Binds the values of one row.
+  ///
+  /// - Parameter samples: the samples of `changes`, which must stay in place until the statement has run.
   private func bind(
     _ samples: UnsafeBufferPointer<CodedSample>, _ index: Int, of changes: CodedChanges, type: Int64, number: Int64,
     _ ids: inout DictionaryIDs, _ binding: inout Binding

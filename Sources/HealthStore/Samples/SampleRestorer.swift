@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Brings back samples that are deleted here, from a file that has them.
+/// A restorer of samples that are deleted in the store, from a file that contains them.
 ///
-/// A store keeps nothing of a deleted sample but its identity, because who deletes something wants it gone. And a
-/// deletion always wins, so what is brought back has a new identity: ``SampleIdentity/uuid(ofRestored:ordinal:)``.
+/// A store keeps only the identity of a deleted sample, because the user wants its content gone. Because a deletion
+/// always wins, a restored sample gets a new identity: ``SampleIdentity/uuid(ofRestored:ordinal:)``.
 ///
 /// ```swift
 /// func restore(
@@ -24,14 +24,17 @@ public final class SampleRestorer {
   private let filter: SampleFilter
   private let isExport: Bool
   private let isCancelled: @Sendable () -> Bool
-  /// Identities that have been counted: a file may say a sample twice.
+  /// The identities that have been counted, because a file may contain a sample twice.
   private var counted: [SampleType: Set<UUID>] = [:]
-  /// From the first to the last start of what ``survey(_:twins:)`` found, for each type of which it found any.
+  /// The range from the first to the last start of the samples that ``survey(_:twins:)`` found, by type.
   public private(set) var extents: [SampleType: ClosedRange<Timestamp>] = [:]
 
+  /// Creates a restorer.
+  ///
   /// - Parameters:
-  ///   - filter: what is meant, as the file has it.
-  ///   - isExport: whether the file is an Apple Health export. What it brings back, a snapshot that lacks it takes away.
+  ///   - filter: the samples to restore, as the file has them.
+  ///   - isExport: whether the file is an Apple Health export. A later export that lacks a restored sample then
+  ///     removes it again.
   ///   - isCancelled: ends a wait for another process that writes.
   public init(
     _ store: HealthStore, _ filter: SampleFilter, isExport: Bool = false,
@@ -43,13 +46,13 @@ public final class SampleRestorer {
     self.filter = filter
   }
 
-  /// How many samples ``survey(_:twins:)`` has found.
+  /// The number of deleted samples that ``survey(_:twins:)`` has found.
   public var found: Int { counted.values.reduce(0) { $0 + $1.count } }
 
-  /// The same, of one type.
+  /// Returns the number of deleted samples of one type that ``survey(_:twins:)`` has found.
   public func found(_ type: SampleType) -> Int { counted[type]?.count ?? 0 }
 
-  /// Counts what of these samples is deleted here, and changes nothing.
+  /// Counts the samples that are deleted in the store. Changes nothing.
   public func survey(_ changes: CodedChanges, twins: [TwinGroup] = []) throws(StoreError) {
     for candidates in try candidates(changes, twins) {
       for sample in candidates.samples {
@@ -61,15 +64,16 @@ public final class SampleRestorer {
     }
   }
 
-  /// Adds them, in one transaction.
+  /// Restores the deleted samples among these, in one transaction.
   ///
-  /// - Parameter event: what the audit log gets to hold for so many of a type, together with them.
-  /// - Returns: how many there were.
+  /// - Parameter event: returns the audit event for a type and the number of its restored samples. It is written in
+  ///   the same transaction.
+  /// - Returns: the counts of restored samples.
   @discardableResult
   public func restore(
     _ changes: CodedChanges, twins: [TwinGroup] = [], event: ((_ type: SampleType, _ count: Int) -> AuditEvent)? = nil
   ) throws(StoreError) -> WriteSummary {
-    // Most batches have nothing that is deleted, and others may write meanwhile.
+    // Most batches contain no deleted samples, and other processes may write meanwhile.
     if try candidates(changes, twins).allSatisfy(\.isEmpty) { return WriteSummary() }
     try store.requireRoomBlocking()
     return try store.writeBlocking(isCancelled) { db in
@@ -99,7 +103,7 @@ public final class SampleRestorer {
     }
   }
 
-  /// What of these samples is deleted, under the identities that it would have.
+  /// Returns the deleted samples among these, with the identities that they would get.
   private func candidates(_ changes: CodedChanges, _ twins: [TwinGroup], _ db: Database) throws -> [CodedChanges] {
     var coder = ChangeCoder()
     for group in twins where filter.passes(group.key.type) && !group.hasSideFiles {
@@ -115,8 +119,8 @@ public final class SampleRestorer {
     return [try restorable(changes, db), try restorable(coder.changes, db)]
   }
 
-  /// Of several records of a key those that were deleted, with what their tombstones name; one that is alone with its key as
-  /// any other.
+  /// Returns the deleted records of a key, under the identities in their tombstones. A single record of a key is
+  /// returned as it is.
   private func deleted(_ group: TwinGroup, _ db: Database) throws -> [Sample] {
     guard let type = try group.key.type.id(in: db) else { return [] }
     let start = Timestamp(seconds: group.key.start).microseconds
@@ -147,7 +151,7 @@ public final class SampleRestorer {
       if let known = id {
         let tally = try TypeTally(known, db)
         tallies[known] = tally
-        // Of which nothing was ever deleted.
+        // No sample of this type was ever deleted.
         if !tally.hasTombstones { id = nil }
       }
       types.append(id)
@@ -166,7 +170,7 @@ public final class SampleRestorer {
         }
         continue
       }
-      // The file may have been written when the sample had been brought back before.
+      // The file may contain a sample that was restored before it was written.
       var restored = sample
       restored.uuid = try deletions.root(of: identity, start: start, type: id)
       restored.statement = nil
@@ -178,7 +182,9 @@ public final class SampleRestorer {
     return result
   }
 
-  /// - Parameter isWanted: of each type of the changes.
+  /// Returns the samples that pass the filter.
+  ///
+  /// - Parameter isWanted: whether each type of the changes is wanted.
   private func selected(_ changes: CodedChanges, _ isWanted: [Bool]) -> [CodedSample] {
     let sources = changes.sources.map { filter.passes(source: $0.name) }
     return changes.samples.filter {
@@ -187,11 +193,12 @@ public final class SampleRestorer {
   }
 }
 
-/// Samples that are here and hidden, because what they say was deleted under another identity.
+/// A finder of stored samples that are hidden because a sample with the same content was deleted under another
+/// identity.
 private struct HiddenSamples {
   private let db: Database
   private var visibility: Visibility
-  /// Of two equal samples, each is hidden by a deletion of its own.
+  /// The deletions that were used. Each of two equal samples is hidden by its own deletion.
   private var used: Set<UUID> = []
 
   init(_ db: Database) {
@@ -199,7 +206,7 @@ private struct HiddenSamples {
     visibility = Visibility(db)
   }
 
-  /// The UUID of the deleted sample whose restoration shows this one again.
+  /// Returns the UUID of the deleted sample whose restoration shows this sample again.
   mutating func deletion(hiding sample: CodedSample, type: Int64) throws -> UUID? {
     var query = try Binding(
       db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")

@@ -2,10 +2,10 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds and removes rows of `sample`, one at a time, within one transaction. Removed ones leave the digests that are kept,
-/// and an import that is undone brings them back.
+/// A finder and remover of rows of `sample`, one at a time, within one transaction. Removed rows are subtracted from
+/// the digests, and undoing the import restores them.
 struct SampleRows {
-  /// A copy of a sample that the store has.
+  /// The stored row of a sample.
   struct Present {
     var change: Int64
     var start: Int64
@@ -36,19 +36,19 @@ struct SampleRows {
     exactSearch = try db.cachedStatement(sql: "SELECT change FROM sample WHERE type = ? AND start = ? AND uuid = ?")
   }
 
-  /// - Parameter start: of a sample with HealthKit's UUID, a second around is looked at.
+  /// Returns the row with a UUID and a start. For one of HealthKit's UUIDs, the start may differ by up to a second.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Present? {
     try crowds.row(uuid, start: start, type: type, search, byChange) { row in
       Present(change: row.integer(0), start: row.integer(1), road: SampleRoad(stored: row.integer(2)))
     }
   }
 
-  /// Takes note of a row that was inserted by others.
+  /// Records a row that another object inserted.
   func inserted(_ uuid: UUID, start: Int64, change: Int64, type: Int64) {
     if crowds.isInUse { crowds.inserted(uuid, start: start, change: change, type: type) }
   }
 
-  /// The number of the sample with exactly this start; its row is not read, since the index has it all.
+  /// Returns the change number of the sample with exactly this start. Reads only the index.
   func changeNumber(of uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     var binding = Binding(exactSearch)
     binding.bind(type)
@@ -57,7 +57,7 @@ struct SampleRows {
     return try binding.integer(db)
   }
 
-  /// Whether one of `uuids` may start in `starts`: true also where there are more samples than `limit`.
+  /// Returns whether one of `uuids` may start in `starts`. True also if there are `limit` samples or more.
   func mayHold(_ uuids: Set<UUID>, in starts: ClosedRange<Int64>, type: Int64, limit: Int) throws -> Bool {
     var query = Binding(neighbours)
     query.bind(type)
@@ -72,7 +72,9 @@ struct SampleRows {
     return isAmong || rows == limit
   }
 
-  /// - Returns: the row id of the removed sample's source; `nil` where there was no such sample.
+  /// Removes a row.
+  ///
+  /// - Returns: the row id of the removed sample's source, or `nil` if there was no such sample.
   @discardableResult
   mutating func remove(_ uuid: UUID, start: Int64, type: Int64) throws -> Int64? {
     try undo?.keep(uuid, start: start, type: type, db)
@@ -93,7 +95,7 @@ struct SampleRows {
     return row.source
   }
 
-  /// Writes the digests. Nothing may be removed afterwards.
+  /// Writes the digests. Remove nothing afterwards.
   func finish() throws {
     try digestRemovals?.write(db)
   }

@@ -1,16 +1,16 @@
 import Foundation
 import HealthModel
 
-/// Neighbouring samples of one type, on their way into the store.
+/// A sequence of consecutive samples of one type during a write.
 struct SampleRun {
   /// The row id of the type.
   let type: Int64
   var tally: TypeTally
-  /// The indices of samples that are still to be inserted.
+  /// The indices of samples that still have to be inserted.
   private(set) var waiting: [Int] = []
-  /// HealthKit's UUIDs among those of the waiting samples. A second copy, with another start, is no row of its own.
+  /// The HealthKit UUIDs of the waiting samples. A second copy with another start gets no row of its own.
   private(set) var waitingOriginals: Set<UUID> = []
-  /// Whether the type had only samples of one family before, and no deletions.
+  /// Whether the type had samples of only one family before, and no deletions.
   var isPlain: Bool
 
   init(type: Int64, tally: TypeTally) {
@@ -30,7 +30,8 @@ struct SampleRun {
   }
 }
 
-/// Seconds in which something was added or removed whose visibility is to be decided anew, and how much.
+/// The seconds in which samples were added or removed, with their number. The visibility of their samples has to be
+/// updated.
 struct TouchedSeconds {
   private struct Place: Hashable, Comparable {
     var type: Int64
@@ -45,11 +46,11 @@ struct TouchedSeconds {
     counts[Place(type: type, second: start.seconds), default: 0] += 1
   }
 
-  /// Decides anew, by type and second, and forgets them.
+  /// Updates the visibility, by type and second, and clears the seconds.
   ///
   /// - Parameters:
   ///   - first: the counter before the transaction.
-  ///   - counter: gives a number to each sample that is shown or hidden from now on.
+  ///   - counter: increased for each sample that becomes shown or hidden.
   mutating func update(_ visibility: inout Visibility, after first: Int64, counter: inout Int64) throws {
     for (place, count) in counts.sorted(by: { $0.key < $1.key }) {
       try visibility.update(

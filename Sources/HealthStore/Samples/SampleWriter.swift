@@ -3,11 +3,12 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Writes within one transaction: gives out change numbers, interns dictionary rows, keeps the counts.
+/// A writer of changes within one transaction, which assigns change numbers, interns dictionary rows and maintains
+/// the counts.
 ///
-/// Made and used within a single `write` closure, so that a rollback leaves nothing of it behind.
+/// Create and use it within a single `write` closure, so that a rollback leaves nothing of it behind.
 struct SampleWriter {
-  /// Of more samples around those that wait, each is looked up by itself.
+  /// The number of stored samples around the waiting ones from which each waiting sample is looked up on its own.
   private static let neighbourLimit = 4 * SampleInsertion.rowLimit
 
   let db: Database
@@ -17,43 +18,48 @@ struct SampleWriter {
   let tombstones: TombstoneInsertion
   let firstCounter: Int64
   var counter: Int64
-  /// Counts to be written at the end of the transaction, by type id.
+  /// The counts to write at the end of the transaction, by type id.
   var tallies: [Int64: TypeTally] = [:]
   private var sideFiles = SideFileCopies(kinds: [])
   private var partialCopies = PartialCopies(kinds: [])
   private var copies = CopyMerger(CodedChanges())
   var visibility: Visibility
   var touched = TouchedSeconds()
-  /// Change numbers of the stored copies that samples of this transaction were matched with. Each is matched once: the
-  /// records of a file that agree in all their identities are made of may be told apart by nothing else than that one
-  /// lacks its file.
+  /// The change numbers of the stored copies that samples of this transaction were matched with. Each copy is matched
+  /// once: records of a file that agree in everything that identities are derived from may differ only in that one
+  /// lacks its side file.
   private var paired: Set<Int64> = []
-  /// Change numbers of stored route parts that were matched only because they name the same file as a part that was.
+  /// The change numbers of stored route parts that were matched only because they name the same file as a matched
+  /// part.
   private var parts: Set<Int64> = []
   var deletions: DeletedSamples
   private var bareCopies: BareCopies
-  /// Whether the last sample was in the store: then the next mostly is, and a lookup costs less than an insert in vain.
+  /// Whether the last sample was stored already. Then the next usually is too, and a lookup costs less than a failed
+  /// insert.
   private var expectsPresent = false
   var trail: ImportTrail?
   let undo: UndoJournal?
   var states: KeyStates
   /// The time of this machine's clock.
   let now: Timestamp
-  /// When what is written was said, if that is known: the date of the export.
+  /// The date of the export, if that is known.
   let said: Timestamp?
-  /// Whether the file that is written is whole, as far as that is known.
+  /// Whether the file that is written is complete, as far as that is known.
   var isWhole = true
-  /// The numbers of what the one who sends may change; `nil` for any.
+  /// The change numbers that the sender may change, or `nil` for all.
   private let ownChanges: SentChanges?
   private(set) var summary = WriteSummary()
 
+  /// Creates a writer.
+  ///
   /// - Parameters:
   ///   - now: the time of this machine's clock.
-  ///   - trail: of the import that writes, if that is of an export; to be taken back from ``finish()``.
-  ///   - undo: of the import that writes.
-  ///   - road: of the samples that do not say theirs.
+  ///   - trail: the trail of the import, if it imports an export. Take it back after ``finish()``.
+  ///   - undo: the journal of the import.
+  ///   - road: the road of samples that have none of their own.
   ///   - said: the date of the export.
-  ///   - ownChanges: of the one who sends, where copies of what others brought may say more of it, but nothing else.
+  ///   - ownChanges: the changes of the sender. The sender's copies of other samples may add details, but change
+  ///     nothing else.
   init(
     _ db: Database, epochs: EpochKeeper, now: Timestamp, trail: ImportTrail? = nil, undo: UndoJournal? = nil,
     road: SampleRoad = .unknown, said: Timestamp? = nil, ownChanges: SentChanges? = nil
@@ -76,11 +82,11 @@ struct SampleWriter {
     rows = try SampleRows(db, undo: undo)
   }
 
-  /// Inserts the tombstones, whether or not the store has ever had their samples, and removes what they delete; then
-  /// inserts the samples, unless the store has them or a tombstone for them.
+  /// Inserts the tombstones, whether or not the store has ever had their samples, and removes the samples that they
+  /// delete. Then inserts the samples that the store has neither stored nor deleted.
   ///
   /// - Parameters:
-  ///   - others: by the UUIDs of samples, those that they have without or with their files.
+  ///   - others: the identities that samples have without or with their side files, by UUID.
   mutating func write(
     _ changes: CodedChanges, sideFiles others: [UUID: SideFileIdentity] = [:]
   ) throws {
@@ -94,7 +100,7 @@ struct SampleWriter {
         tombstone, of: changes, type: try ids.type(tombstone.type, db),
         source: try tombstone.source.map { try ids.source($0, db) })
     }
-    // Neighbours mostly have one type, and a tally in a dictionary costs as much as a binding.
+    // Consecutive samples usually have one type, and a tally in a dictionary costs as much as a binding.
     var run = try SampleRun(type: 0, tally: TypeTally(0, db))
     for (index, sample) in changes.samples.enumerated() {
       let type = try ids.type(sample.type, db)
@@ -111,7 +117,7 @@ struct SampleWriter {
     try touched.update(&visibility, after: firstCounter, counter: &counter)
   }
 
-  /// Nothing, if the store has the sample and no less of it, or has seen it deleted.
+  /// Adds a sample, unless the store has one that is at least as complete, or has it deleted.
   private mutating func add(
     _ sample: CodedSample, _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws {
@@ -121,7 +127,7 @@ struct SampleWriter {
     }
     if expectsPresent {
       if trail != nil, sample.uuid.isDerived, run.tally.areDerivedExported, !partialCopies.concern(sample) {
-        // What an export says again is not compared, so that its row need not be read.
+        // A sample that an export repeats is not compared, so its row need not be read.
         if let change = try rows.changeNumber(of: sample.uuid, start: sample.start.microseconds, type: run.type) {
           return meet(change, of: sample, &run.tally)
         }
@@ -169,7 +175,7 @@ struct SampleWriter {
       run.tally.isMixed || changes.isWorkout(first) || waiting.contains(where: { changes.samples[$0].uuid.isOfReading })
     {
       if run.isPlain {
-        // What came before in this batch may be one with what came now.
+        // A sample that came earlier in this batch may equal a sample that came now.
         for sample in changes.samples where sample.type == changes.samples[first].type {
           touched.touch(sample.start, run.type)
         }
@@ -186,8 +192,8 @@ struct SampleWriter {
     }
   }
 
-  /// The indices of waiting samples with HealthKit's UUIDs that the store has, perhaps with another start. Neighbours mostly
-  /// start one after the other, so one look at that time tells of all.
+  /// Returns the indices of waiting samples with HealthKit's UUIDs that the store has, perhaps with another start.
+  /// Consecutive samples usually start close together, so one search covers all of them.
   private func presentAround(of changes: CodedChanges, _ run: SampleRun) throws -> [Int] {
     guard run.tally.hasOriginal, !run.waitingOriginals.isEmpty else { return [] }
     let originals = run.waiting.filter { !changes.samples[$0].uuid.isDerived }
@@ -205,14 +211,15 @@ struct SampleWriter {
     try rows.find(sample.uuid, start: sample.start.microseconds, type: type)
   }
 
-  /// The store has a copy of the sample. What is to be kept of both takes its place, under a number of its own: whoever has
-  /// read that one reads this.
+  /// Merges a sample with its stored copy. The result replaces the copy under a new change number, so that readers of
+  /// the copy receive the result.
   mutating func take(
     _ index: Int, over present: SampleRows.Present, of changes: CodedChanges, _ ids: inout DictionaryIDs,
     _ run: inout SampleRun
   ) throws {
     let sample = changes.samples[index]
-    // What was said of one of several records is not changed by what says nothing of the others.
+    // A sample that does not mention the other records of its key does not change a record that was stated among
+    // them.
     if sample.statement == nil, run.tally.hasStatements, try KeyStates.holds(present.change, db) {
       return meet(present.change, of: sample, &run.tally)
     }
@@ -227,7 +234,7 @@ struct SampleWriter {
     let seen = try visibility.seen(present.change, type: run.type)
     try rows.remove(sample.uuid, start: present.start, type: run.type)
     let isElsewhere = merged.sample.start.microseconds != present.start
-    // A consumer of the source before may not see it any more.
+    // A consumer that filters by the previous source may not see the new sample.
     if isElsewhere || merged.sample.source.name != merge.present.source.name {
       try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
     }
@@ -260,8 +267,8 @@ struct SampleWriter {
     return number > firstCounter || ownChanges.contains(number)
   }
 
-  /// False for what need not be compared: exports that say the same sample twice differ in what Apple prints from one to the
-  /// next, and the first is kept.
+  /// Returns whether a sample has to be compared with its stored copy. Two exports differ in how Apple prints the
+  /// same sample, and the first is kept.
   private func mayDiffer(
     _ index: Int, from present: SampleRows.Present, of changes: CodedChanges, type: Int64, _ ids: inout DictionaryIDs
   ) throws -> Bool {
@@ -272,7 +279,7 @@ struct SampleWriter {
     return try !insertion.isStored(index, of: changes, type: type, as: present.change, &ids)
   }
 
-  /// The store has the sample. What an export says twice counts once.
+  /// Records that the store has the sample. A sample that an export repeats counts once.
   private mutating func meet(_ number: Int64, of sample: CodedSample, _ tally: inout TypeTally) {
     if sideFiles.concern(sample) {
       paired.insert(number)
@@ -281,8 +288,8 @@ struct SampleWriter {
     if trail?.meet(number) ?? true { tally.unchanged += 1 }
   }
 
-  /// Whether a sample, which is not deleted here, is here already, with its file or without, or is deleted with it. What says
-  /// less than the sample gives way.
+  /// Returns whether a sample, which is not deleted under its own identity, is stored or deleted under the identity
+  /// with or without its side file. A stored copy with less content is replaced.
   private mutating func isCopy(_ sample: CodedSample, in changes: CodedChanges, _ run: inout SampleRun) throws -> Bool {
     if let present = try find(sample, type: run.type) {
       meet(present.change, of: sample, &run.tally)
@@ -291,9 +298,10 @@ struct SampleWriter {
     let start = sample.start.microseconds
     if run.tally.hasTombstones, let other = try otherIdentity(of: sample, in: changes),
       let deletion = try tombstones.find(other.uuid, start: start, type: run.type),
-      // Else it is another's.
+      // Otherwise the deletion belongs to another sample.
       trail?.met.contains(deletion.change) != true,
-      // What made way for the one with its file was not deleted, and what was brought back is not.
+      // A sample that was replaced by the one with its file was not deleted by the user, and a restored sample is not
+      // deleted.
       try !other.isBare
         || deletion.details != nil && deletions.restored(other.uuid, start: start, type: run.type) == nil
     {
@@ -310,7 +318,7 @@ struct SampleWriter {
         replacedBy: sample.uuid, &run.tally)
       return false
     }
-    // A long route is several samples, and this one is without all of them.
+    // A long route is several samples, and this sample stands for all of them.
     for part in copies where part.path == copy.path && part.path != nil && part.change != copy.change {
       if trail?.meet(part.change) == true { parts.insert(part.change) }
     }
@@ -320,7 +328,8 @@ struct SampleWriter {
     return true
   }
 
-  /// What the sample is called without its file, or with it, as the reader of an export knows, or its own identity proves.
+  /// Returns the identity of the sample without or with its side file, from the reader of an export or derived from
+  /// its own identity.
   private mutating func otherIdentity(
     of sample: CodedSample, in changes: CodedChanges
   ) throws -> SideFileIdentity? {
@@ -329,24 +338,27 @@ struct SampleWriter {
     return try bareCopies.identity(of: sample, in: changes).map { SideFileIdentity(uuid: $0, isBare: true) }
   }
 
-  /// Whether what is written has named the copy itself, or is one with it.
+  /// Returns whether a sample of this transaction is the copy itself or was matched with it.
   private func isPaired(_ copy: SideFileCopies.Copy) -> Bool {
     if copy.change > firstCounter || paired.contains(copy.change) { return true }
     if copy.isExact, parts.contains(copy.change) { return false }
     return trail?.met.contains(copy.change) == true
   }
 
-  /// - Parameter deletion: its number.
+  /// Counts a sample that is deleted.
+  ///
+  /// - Parameter deletion: the change number of the tombstone.
   private mutating func refuse(
     _ sample: CodedSample, in changes: CodedChanges, _ deletion: Int64, _ run: inout SampleRun
   ) throws {
     guard trail?.meet(deletion: deletion) ?? true else { return }
-    // Only an import says what is here all the same, and a pull may meet very many.
+    // Only an import distinguishes samples that exist under another identity. A pull may meet too many deleted
+    // samples.
     guard undo != nil else {
       run.tally.refused += 1
       return
     }
-    // The export has what was brought back, or took its place: a later one that lacks it says that it is gone.
+    // The export contains the restored sample or the replacement. A later export that lacks it then removes it.
     if trail != nil,
       let standIn = try deletions.standIn(for: sample.uuid, start: sample.start.microseconds, type: run.type)
     {
@@ -368,18 +380,18 @@ struct SampleWriter {
       try tombstone.statement.map { changes.statements[Int($0)] } ?? statedRecord(tombstone, type: type, tally)
     if let named = statement {
       if tombstone.statement == nil {
-        // As others have it, who do not know of the key.
+        // The tombstone as other stores have it, which do not know of the key.
         try insertTombstone(tombstone, type: type, source: source, removesSample: false, replacedBy: nil, &tally)
       }
       tombstone.uuid = named.content
       statement = try bury(named, start: tombstone.start.microseconds, type: type, &tally)
     }
-    // What was alone with its key, or one of several records.
+    // The sample may be the only record of its key, or one of several.
     let key = statement == nil ? try keyOfRecords(tombstone, type: type, tally) : nil
     try insertTombstone(
       tombstone, type: type, source: source, statement: statement, removesSample: key == nil, replacedBy: nil, &tally)
     if let key { try keepRecords(of: key, beside: tombstone, type: type, &tally) }
-    // One that is here without its file, beside one with it, is another's.
+    // A sample that is stored without its file, beside one with it, is a different sample.
     if tally.removed == removed, source != nil, tombstone.end != nil, tombstone.uuid.isDerived {
       for whole in try bareCopies.wholes(of: tombstone.uuid, start: tombstone.start.microseconds, type: type) {
         var same = tombstone
@@ -391,12 +403,12 @@ struct SampleWriter {
     tallies[type] = tally
   }
 
-  /// Tombstone insertion: inserts the tombstone unless there is one, and removes the sample.
+  /// Inserts the tombstone if there is none, and removes the sample.
   ///
   /// - Parameters:
   ///   - source: the row id of the source that the tombstone names.
-  ///   - removesSample: false where another sample may have its identity by now.
-  ///   - replacement: the sample that takes its place, or says the same and stays.
+  ///   - removesSample: whether to remove the sample. False if another sample may have its identity by now.
+  ///   - replacement: the sample that replaces the deleted one, or has the same content and stays.
   private mutating func insertTombstone(
     _ tombstone: CodedTombstone, type: Int64, source: Int64? = nil, statement: KeyStatement? = nil,
     removesSample: Bool = true, replacedBy replacement: UUID?, _ tally: inout TypeTally
@@ -423,10 +435,10 @@ struct SampleWriter {
       return
     }
     let isFiner = Timestamp(microseconds: start).isFiner(than: Timestamp(microseconds: stored.start))
-    // Not within an import, whose numbers go when it is undone.
+    // Not within an import, because undoing it removes its numbers.
     let isNewer = stored.stamp.map { stamp in statement.map { stamp < $0.stamp } ?? false } ?? false
     var known = stored.details
-    // Both from one start.
+    // Durations of one start can be compared.
     if isFiner { known?.duration &+= stored.start &- start } else { details?.duration &+= start &- stored.start }
     let isBetter = details.map { details in known.map(details.precedes) ?? true } ?? false
     guard undo == nil, isFiner || isBetter || tombstone.deleted < stored.deleted || isNewer else { return }
@@ -437,13 +449,15 @@ struct SampleWriter {
     touched.touch(Timestamp(microseconds: stored.start), type)
   }
 
-  /// - Parameter told: the start that the tombstone will have. Consumers may know the sample by another.
-  /// - Returns: the row id of the sample's source; `nil` if there was no sample.
+  /// Removes the sample of a tombstone.
+  ///
+  /// - Parameter told: the start that the tombstone will have. Consumers may know the sample with another start.
+  /// - Returns: the row id of the sample's source, or `nil` if there was no sample.
   private mutating func removeSample(
     of tombstone: CodedTombstone, type: Int64, told: Int64, _ tally: inout TypeTally
   ) throws -> Int64? {
     var source: Int64?
-    // A store that did not look around took two starts for two samples.
+    // Earlier versions did not search around the start, and stored two starts as two samples.
     while let start = try rows.find(tombstone.uuid, start: tombstone.start.microseconds, type: type)?.start {
       source = try rows.remove(tombstone.uuid, start: start, type: type)
       states.forgetUnstated()
@@ -455,7 +469,7 @@ struct SampleWriter {
     return source
   }
 
-  /// Writes the counter, the counts and the digests. Nothing may be written through this writer afterwards.
+  /// Writes the counter, the counts and the digests. Write nothing through this writer afterwards.
   mutating func finish() throws {
     let names = TypeNames(db)
     for (type, tally) in tallies {
@@ -464,7 +478,7 @@ struct SampleWriter {
     }
     try trail?.write(db)
     try rows.finish()
-    // Every addition and every deletion has taken a number, and so has a tombstone of what was not here.
+    // Every addition and every deletion has taken a number, including tombstones of samples that were not stored.
     if counter == firstCounter { return }
     try epochs.cover(firstCounter + 1...counter, db)
     try db.execute(sql: "UPDATE store SET counter = ?", arguments: [counter])
@@ -472,7 +486,7 @@ struct SampleWriter {
     if let undo { try undo.wrote(from: firstCounter, to: counter, db) } else { try UndoJournal.forget(db) }
   }
 
-  /// The trail that was given, with what was met since.
+  /// Returns the import's trail, updated with the samples of this write.
   consuming func takeTrail() -> ImportTrail? { trail }
 
   func isDeleted(_ sample: SampleReference) throws -> Bool {
@@ -482,14 +496,14 @@ struct SampleWriter {
 }
 
 extension CodedChanges {
-  /// Of workouts there may be copies from Health Auto Export, whose UUIDs do not tell.
+  /// Returns whether a sample is a workout. Health Auto Export has copies of workouts that their UUIDs do not reveal.
   fileprivate func isWorkout(_ index: Int) -> Bool {
     types[Int(samples[index].type)] == .workout
   }
 }
 
 extension CodedChanges {
-  /// Without statements that no export can have said.
+  /// Returns the changes without statements that no export can have made.
   fileprivate func withFitStatements() -> CodedChanges {
     var changes = self
     for index in samples.indices {

@@ -1,14 +1,14 @@
 import GRDB
 import HealthModel
 
-/// How much of one type a store holds.
+/// The number of samples of one type in a store.
 public struct TypeCount: Hashable, Sendable {
-  /// Known to the catalogue or not.
+  /// The sample type, which may be missing from the catalogue.
   public var type: SampleType
-  /// More than 0 in what ``HealthStore/Samples/typeCounts()`` returns.
+  /// The number of samples. Greater than 0 in the results of ``HealthStore/Samples/typeCounts()``.
   public var samples: Int
 
-  /// - Parameter samples: without tombstones.
+  /// Creates a count. `samples` does not include tombstones.
   public init(type: SampleType, samples: Int) {
     self.type = type
     self.samples = samples
@@ -16,18 +16,18 @@ public struct TypeCount: Hashable, Sendable {
 }
 
 extension HealthStore {
-  /// The samples that are shown: see `docs/protocol/changes.md` for those that are not.
+  /// The shown samples of a store. See `docs/protocol/changes.md` for the hidden ones.
   public struct Samples: Sendable {
     let store: HealthStore
   }
 
-  /// The samples that are shown: see `docs/protocol/changes.md` for those that are not.
+  /// The shown samples of the store. See `docs/protocol/changes.md` for the hidden ones.
   public var samples: Samples { Samples(store: self) }
 }
 
 extension HealthStore.Samples {
-  /// The types of which samples are shown, by identifier. Costs what there are types, not samples: which types there are is
-  /// looked up, and how many samples they have is kept beside them.
+  /// Returns the number of shown samples of each type that has any, ordered by identifier. The cost depends on the
+  /// number of types, because the counts are stored.
   public func typeCounts() async throws(StoreError) -> [TypeCount] {
     try await store.read { db in
       let types = TypeNames(db)
@@ -43,7 +43,7 @@ extension HealthStore.Samples {
     }
   }
 
-  /// The number of shown samples that pass `filter`, by type.
+  /// Returns the number of shown samples that pass `filter`, by type.
   public func typeCounts(_ filter: SampleFilter) async throws(StoreError) -> [TypeCount] {
     guard filter.range != nil || filter.sources != nil else {
       return try await typeCounts().filter { filter.passes($0.type) }
@@ -51,11 +51,12 @@ extension HealthStore.Samples {
     return try await counted(filter).counts
   }
 
-  /// The same, counted in any case, and where the store stood then. Costs a walk along what passes.
+  /// Returns the number of shown samples that pass `filter`, by type, and the store's position. Always counts them,
+  /// so the cost depends on their number.
   public func counted(_ filter: SampleFilter) async throws(StoreError) -> (counts: [TypeCount], anchor: Anchor) {
     try await store.read { db -> (counts: [TypeCount], anchor: Anchor) in
       var condition = try FilterCondition(SampleFilter(types: filter.types, sources: filter.sources), db: db).sql
-      // As pages are read.
+      // Uses the start alone, as pages do.
       if let range = filter.range {
         condition += " AND start >= \(range.lowerBound.microseconds) AND start < \(range.upperBound.microseconds)"
       }
@@ -64,7 +65,7 @@ extension HealthStore.Samples {
           db, sql: "SELECT type, COUNT(*) FROM sample WHERE TRUE\(condition)\(other) GROUP BY type")
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] as Int64, $0[1] as Int) })
       }
-      // The few that are hidden, by themselves: to look each sample up takes longer.
+      // The few hidden samples are counted separately, because looking up every sample takes longer.
       let hidden = try count(" AND change IN (SELECT sample FROM visibility WHERE isHidden)")
       let types = TypeNames(db)
       let counts = try count("").compactMap { type, samples -> TypeCount? in
@@ -76,14 +77,15 @@ extension HealthStore.Samples {
     }
   }
 
-  /// The names of the sources that samples of the store are of, or were: what ``SampleFilter/sources`` may name.
+  /// Returns the names of the sources that samples of the store have or had: the valid values of
+  /// ``SampleFilter/sources``.
   public func sourceNames() async throws(StoreError) -> Set<String> {
     try await store.read { db in try String.fetchSet(db, sql: "SELECT json_extract(json, '$.name') FROM source") }
   }
 
-  /// The instants of the first and the last start of a type's samples that are shown.
+  /// Returns the first and the last start of a type's shown samples.
   ///
-  /// - Parameter range: in which they are to start; `nil` for all.
+  /// - Parameter range: the range of starts to consider; `nil` for all.
   public func extent(
     of type: SampleType, in range: Range<Timestamp>? = nil
   ) async throws(StoreError) -> ClosedRange<Timestamp>? {
@@ -101,7 +103,7 @@ extension HealthStore.Samples {
     }
   }
 
-  /// The shown samples of one type, newest start first. Skipping `offset` of them walks the index, not the samples.
+  /// Returns shown samples of one type, newest start first. Skipping `offset` samples reads only the index.
   ///
   /// - Parameter sources: the names of sources; `nil` for all.
   public func page(
@@ -115,11 +117,11 @@ extension HealthStore.Samples {
     }
   }
 
-  /// The same in the form that is fastest to read and to print. A text in it that cannot be read is damage to the store:
-  /// see ``damage(_:)``.
+  /// Returns shown samples of one type, newest start first, in the form that is fastest to read and print. A text in
+  /// it that cannot be decoded means that the store is damaged: see ``damage(_:)``.
   ///
-  /// - Parameter last: the sample after which to go on, where the ones before it have been read; it need not be there any
-  ///   more.
+  /// - Parameter last: the sample after which to continue, if earlier ones have been read. It may have been deleted
+  ///   since.
   public func codedPage(
     of type: SampleType, in range: Range<Timestamp>? = nil, from sources: Set<String>? = nil,
     after last: SampleReference? = nil, limit: Int
@@ -131,8 +133,8 @@ extension HealthStore.Samples {
     }
   }
 
-  /// A part of a type's samples, newest first. Its numbers are parameters and no part of the text: a connection keeps a
-  /// statement for each text.
+  /// A section of a type's samples, newest first. Its numbers are bound as parameters, because a connection caches
+  /// one statement per text.
   private struct Place {
     var type: Int64
     var range: Range<Timestamp>?
@@ -162,8 +164,8 @@ extension HealthStore.Samples {
     }
   }
 
-  /// The sample with this identity, or the one that stands for it: after a restore, or because it came by a better road; `nil`
-  /// where there is none.
+  /// Returns the sample with this identity, or the sample that replaced it: a restored copy, or a copy that came by a
+  /// better road. `nil` if there is none.
   public func sample(_ reference: SampleReference) async throws(StoreError) -> Sample? {
     try await store.read { db in
       guard let found = try DeletedSamples(db).standIn(for: reference) else { return nil }

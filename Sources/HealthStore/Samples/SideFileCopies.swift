@@ -2,51 +2,53 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Finds the samples that are one with another but for a file beside the XML of an Apple Health export.
+/// A finder of copies of a sample that differ only in a file beside the XML of an Apple Health export.
 ///
-/// An export without its files has routes without points and clinical records without resources. Each has an identity of
-/// its own, so that what is missing is not missed when a whole export comes later. Of the two, the one that says more
-/// stays, whichever came first; what never was in the store needs no tombstone, until the one that says more is deleted: then
-/// both are.
+/// An export without its files has routes without points and clinical records without resources. They have identities
+/// of their own, so that the content can still be added when a complete export comes later. Of two copies, the more
+/// complete one stays, whichever came first. The other needs no tombstone until the more complete one is deleted:
+/// then both are.
 ///
-/// A reader of an export knows both identities. Of what comes another way, the source and what it belongs to tell.
+/// The reader of an export knows both identities. Copies that come another way are matched by source and link.
 struct SideFileCopies {
-  /// A sample of the store that is one with another.
+  /// A stored sample that is a copy of another.
   struct Copy {
-    /// The change number of the row.
+    /// The change number of the copy's row.
     var change: Int64
     var uuid: UUID
-    /// Whether it is the one that says less.
+    /// Whether the copy lacks the content of the side file.
     var isBare: Bool
-    /// The GPX file of a route's points, which all parts of a long route have in common; `nil` for other samples.
+    /// The GPX file of a route's points, which all parts of a long route share, or `nil` for other samples.
     var path: String?
-    /// Whether it has the other identity of that one.
+    /// Whether the copy has exactly the other identity of the sample.
     var isExact: Bool
   }
 
   private static let queries = Dictionary(
     uniqueKeysWithValues: Payload.sideFileTypes.map { ($0.kind, sql($0.sideFilePaths)) })
 
-  /// By the index of a kind among those of the changes that are written; `nil` for kinds without files.
+  /// The queries by the index of a kind in the changes; `nil` for kinds without side files.
   private let queries: [String?]
 
-  /// For the UUID of a sample with or without its file, the identity that it has the other way.
+  /// The identity without or with the side file, by the UUID of the sample with or without it.
   let others: [UUID: SideFileIdentity]
 
-  /// - Parameter kinds: of the changes that are written.
+  /// Creates a finder for changes with these kinds.
   init(kinds: [String], others: [UUID: SideFileIdentity] = [:]) {
     self.others = others
     queries = kinds.map { Self.queries[$0] }
   }
 
-  /// Whether the sample is of a kind that has files, and from an export: an app's have all that there is.
+  /// Returns whether the sample is of a kind with side files and came from an export. An app's samples are always
+  /// complete.
   func concern(_ sample: CodedSample) -> Bool {
     queries[Int(sample.kind)] != nil && sample.uuid.isDerived
   }
 
-  /// What says more than `sample` if it has no content, and what says less if it has; first the one with its other identity.
+  /// Returns the more complete copies of a sample without content, or the less complete copies of a sample with
+  /// content. The copy with its other identity is first.
   ///
-  /// - Parameter type: its row id.
+  /// - Parameter type: the row id of the type.
   func find(_ sample: CodedSample, in changes: CodedChanges, type: Int64, _ db: Database) throws -> [Copy] {
     guard let payload = sample.payload, let sql = queries[Int(sample.kind)] else { return [] }
     let start = sample.start.microseconds

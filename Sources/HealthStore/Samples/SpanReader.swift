@@ -1,7 +1,8 @@
 import GRDB
 import HealthModel
 
-/// Reads when samples were and who recorded them, without what they say, within the read of a ``NumberReader``.
+/// A reader of the times, sources and devices of samples, without their values, within the read of a
+/// ``NumberReader``.
 public struct SpanReader {
   private let db: Database
   private let shown: String
@@ -11,29 +12,30 @@ public struct SpanReader {
     self.shown = shown
   }
 
-  /// Where the store stands in this read.
+  /// Returns the history of the store as of this read.
   public func history() throws -> FeedHistory { try FeedHistory(db) }
 
-  /// All types that the store has met, with the numbers by which this read names them.
+  /// Returns all types that the store knows, with their identifiers in this read.
   public func types() throws -> [(id: Int64, type: SampleType)] {
     let names = TypeNames(db)
     return try Int64.fetchAll(db, sql: "SELECT id FROM type ORDER BY id").map { ($0, try names.name($0)) }
   }
 
-  /// A change, as far as it says which time it is about.
+  /// The type and time of a changed sample.
   public struct ChangedSpan: Hashable, Sendable {
-    /// As ``SpanReader/types()`` names it.
+    /// The identifier of the type in ``SpanReader/types()``.
     public var type: Int64
-    /// Microseconds since 1970.
+    /// The start in microseconds since 1970.
     public var start: Int64
-    /// In microseconds; `nil` of what is gone, which may have been as long as any sample.
+    /// The duration in microseconds, or `nil` for a deleted sample, whose duration may be any.
     public var duration: Int64?
   }
 
-  /// Every sample that was added, deleted, hidden or shown again after a change number, in no order, some of them twice.
+  /// Calls `body` with every sample that was added, deleted, hidden or shown again after a change number, in no order
+  /// and some of them twice.
   ///
-  /// What is said here of a sample is what holds now. Before, its start may have been another within the second before or
-  /// after it, and its end any other.
+  /// The times are the current ones. Before the change, the start may have differed by up to a second, and the end by
+  /// any amount.
   public func forEachChange(after number: Int64, _ body: (ChangedSpan) throws -> Void) throws {
     var query = try Binding(
       db,
@@ -50,7 +52,8 @@ public struct SpanReader {
     }
   }
 
-  /// The starts of a type's first sample and its last, in microseconds since 1970, hidden ones included. Costs nothing.
+  /// Returns the first and the last start of a type's samples, hidden ones included, in microseconds since 1970. Uses
+  /// only the index.
   public func starts(of type: Int64) throws -> ClosedRange<Int64>? {
     guard let first = try firstStart(of: type, from: .min) else { return nil }
     var query = try Binding(db, "SELECT start FROM sample WHERE type = ? ORDER BY start DESC LIMIT 1")
@@ -58,7 +61,8 @@ public struct SpanReader {
     return first...max(first, try query.integer(db) ?? first)
   }
 
-  /// The first start of a type's samples that is no earlier, in microseconds since 1970, hidden ones included.
+  /// Returns the first start of a type's samples at or after `start`, hidden ones included, in microseconds since
+  /// 1970.
   public func firstStart(of type: Int64, from start: Int64) throws -> Int64? {
     var query = try Binding(db, "SELECT start FROM sample WHERE type = ? AND start >= ? ORDER BY start LIMIT 1")
     query.bind(type)
@@ -66,21 +70,21 @@ public struct SpanReader {
     return try query.integer(db)
   }
 
-  /// What one source recorded with one device in a stretch of time.
+  /// The samples that one source recorded with one device in an interval.
   public struct Recorded: Hashable, Sendable {
-    /// Counted from 1970, each as long as was asked for.
+    /// The index of the interval, counted from 1970 in intervals of the requested length.
     public var stretch: Int64
-    /// As ``SpanReader/source(_:)`` takes it.
+    /// The identifier of the source for ``SpanReader/source(_:)``.
     public var source: Int64
-    /// As ``SpanReader/device(_:)`` takes it; `nil` where none is told.
+    /// The identifier of the device for ``SpanReader/device(_:)``, or `nil` if none is recorded.
     public var device: Int64?
-    /// Whether people typed these in (`HKMetadataKeyWasUserEntered`).
+    /// Whether the user entered these samples by hand (`HKMetadataKeyWasUserEntered`).
     public var isUserEntered: Bool
     public var samples: Int
-    /// The starts of the first and of the last, in microseconds since 1970.
+    /// The first and the last start, in microseconds since 1970.
     public var starts: ClosedRange<Int64>
 
-    /// The same source, device, way and stretch are told once.
+    /// Creates a record. Each combination of interval, source, device and `isUserEntered` occurs once.
     public init(
       stretch: Int64, source: Int64, device: Int64?, isUserEntered: Bool, samples: Int, starts: ClosedRange<Int64>
     ) {
@@ -89,9 +93,10 @@ public struct SpanReader {
     }
   }
 
-  /// Who recorded the shown samples of a type that start in a range of microseconds since 1970.
+  /// Returns the number of shown samples of a type by source and device, for starts in a range of microseconds since
+  /// 1970.
   ///
-  /// - Parameter length: of a stretch, in microseconds.
+  /// - Parameter length: the length of an interval, in microseconds.
   public func recorded(_ type: Int64, startingIn range: Range<Int64>, every length: Int64) throws -> [Recorded] {
     var query = try Binding(
       db,
@@ -115,13 +120,13 @@ public struct SpanReader {
     return result
   }
 
-  /// The source of a number that this reader or ``NumericSample/source`` has given.
+  /// Returns the source for an identifier from this reader or ``NumericSample/source``.
   public func source(_ id: Int64) throws -> Source {
     var sources = StoredDictionary<Source>.all
     return try sources.value(of: id, db)
   }
 
-  /// The device of a number that this reader or ``NumericSample/device`` has given.
+  /// Returns the device for an identifier from this reader or ``NumericSample/device``.
   public func device(_ id: Int64) throws -> Device {
     var devices = StoredDictionary<Device>.devices
     return try devices.value(of: id, db)

@@ -1,7 +1,7 @@
 import GRDB
 import HealthModel
 
-/// Collects rows of `sample` and `tombstone` as ``CodedChanges``, for one read.
+/// Rows of `sample` and `tombstone`, collected as ``CodedChanges`` in one read.
 struct StoredChanges {
   static let sampleColumns =
     "change, type, start, uuid, duration, created, source, device, kind, value, unit, payload, metadata, road, statement"
@@ -25,15 +25,17 @@ struct StoredChanges {
   private(set) var tombstoneNumbers: [Int64] = []
   /// The size of all metadata and payloads so far, in bytes.
   private var ownTextCount = 0
-  /// The size of all texts so far, also of names, in bytes.
+  /// The size of all texts so far, including names, in bytes.
   var textCount: Int {
     ownTextCount + types.textCount + units.textCount + kinds.textCount + sources.textCount + devices.textCount
   }
 
-  /// The size of metadata and payload of a row of ``sampleColumns``.
+  /// Returns the size of metadata and payload of a row of ``sampleColumns``, in bytes.
   static func textCount(of row: StoredColumns) -> Int { row.textCount(11) + row.textCount(12) }
 
-  /// - Parameter cut: what whoever reads them may know of samples; `nil` for all of them.
+  /// Creates an empty collection.
+  ///
+  /// - Parameter cut: the parts of samples that the reader may see; `nil` for all.
   init(_ db: Database, cut: SampleCut? = nil) {
     self.db = db
     self.cut = cut.flatMap { $0.isWhole ? nil : $0 }
@@ -86,7 +88,7 @@ struct StoredChanges {
   mutating func addTombstone(_ row: StoredColumns) throws {
     let start = row.integer(2)
     let end = row.optionalInteger(5).map { Timestamp(microseconds: start &+ $0) }
-    // Of one without an end, the source is for filters alone.
+    // A tombstone without an end has its source only for filters.
     let source = try (end == nil ? nil : row.optionalInteger(6)).map { try sources.index(of: $0, db) }
     tombstones.append(
       CodedTombstone(
@@ -97,7 +99,7 @@ struct StoredChanges {
     tombstoneNumbers.append(row.integer(0))
   }
 
-  /// Leaves out what was added last, down to these many.
+  /// Removes the last samples and tombstones, until the given numbers are left.
   mutating func keepFirst(samples: Int, tombstones: Int) {
     self.samples.removeLast(self.samples.count - samples)
     self.tombstones.removeLast(self.tombstones.count - tombstones)
@@ -113,14 +115,14 @@ struct StoredChanges {
 }
 
 extension SampleRoad {
-  /// - Parameter number: of a row.
+  /// Creates a road from the number in a row.
   init(stored number: Int64) {
     self = UInt8(exactly: number).flatMap(Self.init(rawValue:)) ?? .unknown
   }
 }
 
 extension SampleCut {
-  /// Applies it to the texts of a row.
+  /// Applies the cut to the texts of a row.
   fileprivate func apply(kind: String, to payload: inout String?, _ metadata: inout String?) throws {
     let stored = (
       payload: try Payload(kind: kind, number: nil, unit: nil, json: payload),

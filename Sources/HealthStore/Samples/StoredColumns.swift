@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The columns of one row of a query, without GRDB's row boxes: reading the feed is a hot path. Valid until the next row.
+/// The columns of one row of a query. Avoids GRDB's row boxes, because reading the feed is a hot path. Valid until
+/// the next row.
 struct StoredColumns {
   private let statement: OpaquePointer
 
@@ -22,14 +23,14 @@ struct StoredColumns {
     isNull(column) ? nil : sqlite3_column_double(statement, column)
   }
 
-  /// Whole; GRDB's own texts end at the first NUL.
+  /// Returns the whole text. GRDB's own texts end at the first NUL.
   func text(_ column: Int32) -> String? {
     guard let bytes = sqlite3_column_text(statement, column) else { return nil }
     let count = Int(sqlite3_column_bytes(statement, column))
     return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 
-  /// The length in bytes of a text; 0 of none.
+  /// Returns the length of a text in bytes, or 0 for NULL.
   func textCount(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
 
   func uuid(_ column: Int32) throws -> UUID {
@@ -39,7 +40,7 @@ struct StoredColumns {
     return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
 
-  /// `nil` for NULL.
+  /// Returns the bytes, or `nil` for NULL.
   func blob(_ column: Int32) -> [UInt8]? {
     guard let bytes = sqlite3_column_blob(statement, column) else { return nil }
     return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))

@@ -1,23 +1,23 @@
 import GRDB
 import HealthModel
 
-/// The rows of one dictionary table that a read has met, each read once, in order of appearance.
+/// A cache of the rows of one dictionary table that a read has used, in order of first use.
 struct StoredDictionary<Value> {
   private(set) var values: [Value] = []
   /// The size of the texts of all values, in bytes.
   private(set) var textCount = 0
-  /// The index of each row by its id: ids are small numbers given out one after the other.
+  /// The index of each row by its id. Ids are small consecutive numbers.
   private var indices: [UInt32?] = []
   private let sql: String
   private let decode: (String) throws -> Value
 
-  /// - Parameter sql: a query for the text with a row id.
+  /// Creates an empty cache. `sql` is a query for the text with a row id.
   init(_ sql: String, decode: @escaping (String) throws -> Value) {
     self.sql = sql
     self.decode = decode
   }
 
-  /// The index in ``values`` of the row with this id.
+  /// Returns the index in ``values`` of the row with this id.
   mutating func index(of id: Int64, _ db: Database) throws -> UInt32 {
     if id >= 0, id < Int64(indices.count), let index = indices[Int(id)] { return index }
     var query = try Binding(db, sql)
@@ -33,7 +33,7 @@ struct StoredDictionary<Value> {
     return index
   }
 
-  /// The value of the row with this id.
+  /// Returns the value of the row with this id.
   mutating func value(of id: Int64, _ db: Database) throws -> Value {
     let index = try index(of: id, db)
     return values[Int(index)]
@@ -43,7 +43,7 @@ struct StoredDictionary<Value> {
 extension StoredDictionary where Value == String {
   static var units: Self { Self("SELECT name FROM unit WHERE id = ?", decode: \.self) }
   static var kinds: Self { Self("SELECT name FROM kind WHERE id = ?", decode: \.self) }
-  /// The names of sources, of which several may have the same.
+  /// A cache of source names. Several sources may have the same name.
   static var sourceNames: Self { Self(Self.sources) { try StoreJSON.decode(Source.self, $0).name } }
 }
 
@@ -59,7 +59,7 @@ extension StoredDictionary {
   fileprivate static var sources: String { "SELECT json FROM source WHERE id = ?" }
 }
 
-/// JSON out of the store: what cannot be read there is damage.
+/// The coding of the store's JSON. JSON that cannot be decoded means that the store is damaged.
 enum StoreJSON {
   static func encode(_ value: some Encodable) throws -> String {
     try CanonicalJSON.encode(value)

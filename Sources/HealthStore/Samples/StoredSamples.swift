@@ -1,12 +1,12 @@
 import GRDB
 import HealthModel
 
-/// Samples of the store, one by one.
+/// Queries for samples of the store.
 enum StoredSamples {
-  /// Fetches samples.
+  /// Returns samples.
   ///
   /// - Parameters:
-  ///   - clause: what follows `SELECT … FROM sample WHERE`.
+  ///   - clause: the part of the query after `SELECT … FROM sample WHERE`.
   ///   - bind: binds the clause's parameters, in order.
   static func fetch(
     _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
@@ -15,7 +15,7 @@ enum StoredSamples {
       .expanded { changes, expander in try changes.samples.map(expander.sample) }
   }
 
-  /// Fetches samples dictionary-encoded, as they are stored; see ``fetch(_:where:bind:)``.
+  /// Returns samples dictionary-encoded, as they are stored; see ``fetch(_:where:bind:)``.
   static func read(
     _ db: Database, where clause: String, bind: (inout Binding) -> Void = { _ in }
   ) throws -> StoredChanges {
@@ -29,7 +29,7 @@ enum StoredSamples {
     return stored
   }
 
-  /// Calls `body` with one sample after the other; a thousand of them are in memory.
+  /// Calls `body` with each sample. At most a thousand samples are in memory.
   static func forEach(_ db: Database, where clause: String, _ body: (Sample) throws -> Void) throws {
     var stored = StoredChanges(db)
     func flush() throws {
@@ -48,7 +48,7 @@ enum StoredSamples {
 }
 
 extension StoredChanges {
-  /// What `expand` makes of these changes. Text that cannot be read is damage to the store.
+  /// Returns the result of `expand` for these changes. A text that cannot be decoded means that the store is damaged.
   func expanded<Result>(_ expand: (CodedChanges, ChangeExpander) throws -> Result) throws -> Result {
     do {
       let changes = changes
@@ -62,7 +62,7 @@ extension StoredChanges {
 }
 
 extension HealthStore {
-  /// What is to be said of a text in coded changes of this store that turned out not to be what it should be.
+  /// Returns the error for a text in this store's coded changes that cannot be decoded.
   public func damage(_ error: DecodingError) -> StoreError {
     .corrupt(path: path, detail: StoredChanges.damage(error))
   }

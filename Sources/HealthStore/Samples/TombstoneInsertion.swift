@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import HealthModel
 
-/// Inserts tombstones and finds them; for one transaction.
+/// An inserter and finder of tombstones, within one transaction.
 struct TombstoneInsertion {
   private let db: Database
   private let insertion: Statement
@@ -29,18 +29,19 @@ struct TombstoneInsertion {
       sql: "SELECT \(Self.columns) FROM tombstone WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ?")
   }
 
-  /// Of ``Stored``.
+  /// The columns of ``Stored``.
   private static let columns = "change, start, deleted, statement, duration, road, hint"
 
-  /// What a tombstone tells of a sample that was really deleted, and did not only make way for another.
+  /// Details of a sample that was really deleted, and not only replaced.
   struct Details {
-    /// From start to end, in microseconds.
+    /// The time from start to end, in microseconds.
     var duration: Int64
     var road: SampleRoad
-    /// See ``Tombstone/hint``.
+    /// The hint of the deleted value; see ``Tombstone/hint``.
     var hint: UInt8?
 
-    /// Whether of two deletions of one sample, each of a copy that came by another road, this one is told.
+    /// Returns whether this deletion's details take precedence over those of another deletion of the same sample,
+    /// each of a copy that came by another road.
     func precedes(_ other: Self) -> Bool {
       (road.rank, hint ?? .max, duration) < (other.road.rank, other.hint ?? .max, other.duration)
     }
@@ -49,14 +50,14 @@ struct TombstoneInsertion {
   struct Stored {
     var change: Int64
     var start: Int64
-    /// When the sample was deleted.
+    /// The time at which the sample was deleted.
     var deleted: Timestamp
-    /// Of one of several records of a key.
+    /// The stamp of the statement, if the sample was one of several records of a key.
     var stamp: KeyStatement.Stamp?
     var details: Details?
   }
 
-  /// The tombstone of a sample; see `UUID.range(ofStart:)`.
+  /// Returns the tombstone of a sample; see `UUID.range(ofStart:)`.
   func find(_ uuid: UUID, start: Int64, type: Int64) throws -> Stored? {
     try crowds.row(uuid, start: start, type: type, lookup, byChange) { row in
       Stored(
@@ -70,12 +71,12 @@ struct TombstoneInsertion {
     }
   }
 
-  /// Inserts a tombstone of which the store has none.
+  /// Inserts a tombstone that the store does not have.
   ///
   /// - Parameters:
-  ///   - source: the row id, so that filters tell whose sample it was; `nil` where that is not known.
-  ///   - statement: of one of several records of a key.
-  ///   - replacement: the sample that takes the place of the deleted one.
+  ///   - source: the row id of the sample's source, for filters, or `nil` if it is unknown.
+  ///   - statement: the statement, if the sample was one of several records of a key.
+  ///   - replacement: the sample that replaces the deleted one.
   func insert(
     _ tombstone: CodedTombstone, start: Int64, type: Int64, number: Int64, source: Int64?, _ details: Details?,
     statement: KeyStatement? = nil, replacedBy replacement: UUID?
@@ -96,8 +97,8 @@ struct TombstoneInsertion {
     if crowds.isInUse { crowds.inserted(tombstone.uuid, start: start, change: number, type: type) }
   }
 
-  /// Gives a tombstone other details with their source, a finer start, the time of the first of several deletions, and the newest statement
-  /// that it is of, under a number of its own: others learn of it, too.
+  /// Updates a tombstone with other details and their source, a finer start, the time of the earliest deletion, and
+  /// the newest statement. It gets a new change number, so that other stores receive the update.
   func complete(
     _ stored: Stored, start: Int64, deleted: Timestamp, number: Int64, source: Int64?, _ details: Details?,
     _ statement: KeyStatement?
@@ -113,9 +114,9 @@ struct TombstoneInsertion {
     binding.bind(statement)
     binding.bind(stored.change)
     try binding.run(db)
-    // It has another number now, and perhaps another start.
+    // The tombstone has another number now, and perhaps another start.
     crowds.forget()
-    // They hold it under the number before.
+    // The digests include the tombstone under its previous number.
     try DigestTable.clear(db)
   }
 }

@@ -2,31 +2,31 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// What one transaction does to the samples of one type.
+/// The changes that one transaction makes to the sample counts of one type.
 struct TypeTally {
-  /// Whether the UUID of a row is derived, in SQL.
+  /// An SQL expression: whether the UUID of a row is derived.
   static let isDerived = "substr(hex(uuid), 13, 1) IN ('5', '8') AND substr(hex(uuid), 17, 1) IN ('8', '9', 'A', 'B')"
 
-  /// The count kept with the type when the transaction began.
+  /// The stored count of the type when the transaction began.
   private let samples: Int
   private let derived: Int
-  /// The roads by which samples with derived UUIDs ever came: a bit for each.
+  /// A bit for each road by which samples with derived UUIDs ever came.
   private let roads: Int64
   private var addedRoads: Int64 = 0
   private(set) var added = 0
   private(set) var addedDerived = 0
   var removed = 0
   var removedDerived = 0
-  /// Samples that were in the store already.
+  /// The number of samples that the store had already.
   var unchanged = 0
-  /// Samples that were not added because there is a tombstone for them.
+  /// The number of samples that were not added because they have a tombstone.
   var refused = 0
-  /// Whether the type has any tombstone. Most have none, and then no lookup is needed.
+  /// Whether the type has any tombstones. Most types have none and need no lookup.
   var hasTombstones: Bool
   /// Whether the type has keys with several records (``KeyStatement``).
   var hasStatements: Bool
 
-  /// - Parameter type: its row id.
+  /// Reads the counts of a type. `type` is its row id.
   init(_ type: Int64, _ db: Database) throws {
     var counting = try Binding(db, "SELECT samples, derived, roads FROM type WHERE id = ?")
     counting.bind(type)
@@ -42,15 +42,16 @@ struct TypeTally {
     hasStatements = try KeyStates.exist(type, db)
   }
 
-  /// Whether there are samples now whose UUIDs are derived from their content.
+  /// Whether there are currently samples with derived UUIDs.
   var hasDerived: Bool { derived + addedDerived > removedDerived }
-  /// Whether there are samples now whose UUIDs are HealthKit's own.
+  /// Whether there are currently samples with HealthKit's own UUIDs.
   var hasOriginal: Bool { samples - derived + added - addedDerived > removed - removedDerived }
 
-  /// Whether one of its samples may be one with another that came by another road, or may have been deleted there.
+  /// Whether a sample of the type may have a copy that came by another road, or may have been deleted under another
+  /// identity.
   var isMixed: Bool { hasTombstones || hasDerived && (hasOriginal || (roads | addedRoads) & Self.appRoads != 0) }
 
-  /// Whether no sample with a derived UUID ever came by another road than an export.
+  /// Whether samples with derived UUIDs came only from exports.
   var areDerivedExported: Bool { (roads | addedRoads) & ~Self.bit(.appleExport) == 0 }
 
   mutating func add(_ uuid: UUID, by road: SampleRoad) {
@@ -60,25 +61,25 @@ struct TypeTally {
     meet(road)
   }
 
-  /// A sample with a derived UUID takes the place of one.
+  /// Records the road of a sample with a derived UUID that replaces another.
   mutating func meet(_ road: SampleRoad) { addedRoads |= Self.bit(road) }
 
-  /// So many samples with derived UUIDs were removed and added again.
+  /// Counts samples with derived UUIDs as unchanged after they were removed and added again.
   mutating func keep(_ count: Int) {
     (added, removed) = (added - count, removed - count)
     (addedDerived, removedDerived) = (addedDerived - count, removedDerived - count)
     unchanged += count
   }
 
-  /// Another reading takes the place of one.
+  /// Counts a reading that replaces another.
   mutating func replace(_ uuid: UUID) {
     (added, removed) = (added + 1, removed + 1)
     if uuid.isDerived { (addedDerived, removedDerived) = (addedDerived + 1, removedDerived + 1) }
   }
 
-  /// Counts the samples of each type anew: a walk along the whole table.
+  /// Counts the samples of all types again, by reading the whole table.
   ///
-  /// - Returns: of how many types the kept counts were wrong.
+  /// - Returns: the number of types whose stored counts were wrong.
   static func recount(_ db: Database) throws -> Int {
     try db.execute(
       sql: """
@@ -92,7 +93,7 @@ struct TypeTally {
     return db.changesCount
   }
 
-  /// The roads of apps, whose samples are never an export's, whatever their UUIDs.
+  /// The roads of apps. Their samples never come from an export, whatever their UUIDs.
   static let appRoads = [SampleRoad.healthAppTransfer, .healthSync, .healthAutoExport].map(bit).reduce(0, |)
 
   private static func bit(_ road: SampleRoad) -> Int64 { 1 << Int64(road.rawValue) }

@@ -2,23 +2,24 @@ import GRDB
 import HealthModel
 
 extension HealthStore {
-  /// How many runs of changes are remembered of a sender as its own.
+  /// The maximum number of ranges of change numbers that are remembered for a sender.
   private static let rememberedRuns = 4_096
 
-  /// Adds everything that came in one message, in one transaction: all of it or nothing.
+  /// Adds the content of one message, in one transaction.
   ///
   /// - Parameters:
   ///   - readings: see ``add(readings:)``.
-  ///   - road: how the samples came.
-  ///   - sender: who sent it: of samples that came first from elsewhere, its copies may say more, but nothing else, and its readings
-  ///     are its own. `nil` where any copy may take the place of a poorer one.
-  ///   - crowd: how many samples of one type may lie within a second of one that is new: what is shown of them is a question of
-  ///     each to all others.
-  ///   - event: what the audit log is to have of it, in the same transaction; `nil` for nothing.
-  ///   - admits: asked, within the transaction, whether what was sent belongs to the one whose record this is by now.
-  /// - Returns: `nil` where there would be such a crowd, and nothing is changed.
-  /// - Throws: ``StoreError/ownerChanged(path:)`` where it does not,
-  ///   ``StoreError/lowSpace(path:free:needed:)`` where the disk is nearly full; nothing is changed then.
+  ///   - road: the road by which the samples came.
+  ///   - sender: the sender of the message, or `nil` if any better copy may replace another. A sender's copy of a
+  ///     sample that came first from elsewhere may add details, but change nothing else. Its readings are separate
+  ///     from those of others.
+  ///   - crowd: the number of samples of one type within a second of a new one from which the message is refused,
+  ///     because each sample's visibility depends on all others.
+  ///   - event: returns the audit event, which is written in the same transaction; `nil` for none.
+  ///   - admits: returns, within the transaction, whether the message belongs to the store's current owner.
+  /// - Returns: the summary, or `nil` if the message was refused because of such a crowd. Nothing is changed then.
+  /// - Throws: ``StoreError/ownerChanged(path:)`` if `admits` returns false,
+  ///   ``StoreError/lowSpace(path:free:needed:)`` if the disk is nearly full. Nothing is changed then.
   public func receive(
     _ batches: [CodedChanges], readings: [Sample], road: SampleRoad,
     from sender: String? = nil, crowd: Int = 1_000,
@@ -43,7 +44,7 @@ extension HealthStore {
     }
   }
 
-  /// Whether the store has `limit` samples about one of these instants already.
+  /// Returns whether the store already has `limit` samples close to one of the starts.
   private static func isCrowded(
     _ batches: [CodedChanges], _ readings: [Sample], _ limit: Int, _ db: Database
   ) throws -> Bool {

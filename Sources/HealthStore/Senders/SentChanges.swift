@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Which change numbers were given to what one sender sent first: numbers are never given out again, so that a few ranges say
-/// of each sample whether it came from there. What had come by another road before is not among it, nor what another copy has
-/// replaced.
+/// The change numbers of the samples that one sender sent first. Numbers are never assigned again, so a few ranges
+/// suffice. Samples that had come by another road before, and samples that another copy has replaced, are not
+/// included.
 struct SentChanges: Codable {
-  /// First and last, ascending.
+  /// The first and last numbers of the ranges, in ascending order.
   private var ranges: [[Int64]] = []
 
-  /// Notes that all numbers after `before`, up to the store's last, are of this sender's changes.
+  /// Assigns all numbers after `before`, up to the store's last, to this sender.
   ///
-  /// - Parameter limit: how many ranges to keep, the newest.
+  /// - Parameter limit: the number of ranges to keep, newest first.
   static func note(_ sender: String, after before: Int64, limit: Int = 65_536, _ db: Database) throws {
     let last = try Schema.counter(db)
     guard last > before else { return }
@@ -45,8 +45,8 @@ struct SentChanges: Codable {
 }
 
 extension HealthStore.Samples {
-  /// The samples of a type that a sender sent first, that start within `range`, and that are not among `listed`; at most
-  /// `limit`.
+  /// Returns at most `limit` samples of a type that a sender sent first, that start within `range`, and that are not
+  /// in `listed`.
   public func unlisted(
     of type: SampleType, sentBy sender: String, in range: Range<Timestamp>, listed: Set<UUID>, limit: Int
   ) async throws(StoreError) -> [Sample] {

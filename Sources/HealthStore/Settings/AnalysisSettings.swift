@@ -3,19 +3,19 @@ import HealthModel
 
 /// The settings for computing and showing the numbers of a record. They stay on this machine; no peer receives them.
 public struct AnalysisSettings: Hashable, Sendable {
-  /// The zone whose days count, by its IANA name; `nil` for that of the machine.
+  /// The IANA name of the time zone that defines days, or `nil` for the machine's zone.
   public var homeZone: String?
-  /// By type, the name of the source that counts before all others.
+  /// The name of the preferred source of each type, which takes precedence over all others.
   public var firstSources: [SampleType: String] = [:]
-  /// The units of tables for people, such as `imperial` or `mi,lb`; `nil` where none were chosen.
+  /// The units of tables for people, such as `imperial` or `mi,lb`, or `nil` if none were chosen.
   public var units: String?
-  /// The locale of the newest export, such as `en_US`; `nil` where no export said one.
+  /// The locale of the newest export, such as `en_US`, or `nil` if no export contained one.
   public var exportLocale: String?
 
-  /// Nothing is decided.
+  /// Creates default settings.
   public init() {}
 
-  /// As they are in the table; `value` of a name that this version does not know is left alone.
+  /// Reads the settings from the table. Ignores names that this version does not know.
   init(_ db: Database) throws {
     for row in try Row.fetchAll(db, sql: "SELECT name, type, value FROM analysisSetting") {
       switch Name(rawValue: row[0]) {
@@ -28,10 +28,10 @@ public struct AnalysisSettings: Hashable, Sendable {
     }
   }
 
-  /// What is decided; the raw values are stable.
+  /// The names of settings. The raw values are stable.
   enum Name: String {
     case homeZone
-    /// Of a type.
+    /// A setting of one type.
     case firstSource
     case units
     case exportLocale
@@ -39,48 +39,49 @@ public struct AnalysisSettings: Hashable, Sendable {
 }
 
 extension NumberReader {
-  /// What was decided about how numbers are made, in the same state of the store.
+  /// Returns the analysis settings in the same state of the store.
   public func settings() throws -> AnalysisSettings { try AnalysisSettings(db) }
 }
 
 extension HealthStore {
-  /// What its person has decided about how numbers are made.
+  /// The user's settings for computing and showing numbers.
   public struct Settings: Sendable {
     let store: HealthStore
   }
 
-  /// What its person has decided about how numbers are made.
+  /// The user's settings for computing and showing numbers.
   public var settings: Settings { Settings(store: self) }
 }
 
 extension HealthStore.Settings {
-  /// All of them.
+  /// Returns all settings.
   public func current() async throws(StoreError) -> AnalysisSettings {
     try await store.read { db in try AnalysisSettings(db) }
   }
 
-  /// Decides whose days count, and writes it into the audit log.
+  /// Sets the time zone that defines days, and records that in the audit log.
   ///
-  /// - Parameter zone: an IANA name; `nil` for the machine's zone.
+  /// - Parameter zone: an IANA name, or `nil` for the machine's zone.
   public func setHomeZone(_ zone: String?) async throws(StoreError) {
     try await set(.homeZone, of: nil, to: zone)
   }
 
-  /// Decides which source of a type counts before all others, and writes it into the audit log.
+  /// Sets the preferred source of a type, and records that in the audit log.
   ///
-  /// - Parameter source: a name; `nil` takes back what was decided.
+  /// - Parameter source: the name of a source, or `nil` for no preference.
   public func setFirstSource(_ source: String?, of type: SampleType) async throws(StoreError) {
     try await set(.firstSource, of: type, to: source)
   }
 
-  /// Sets the units of tables for people, and writes it into the audit log.
+  /// Sets the units of tables for people, and records that in the audit log.
   ///
-  /// - Parameter units: such as `imperial`; `nil` takes back what was chosen.
+  /// - Parameter units: units such as `imperial`, or `nil` for the default.
   public func setUnits(_ units: String?) async throws(StoreError) {
     try await set(.units, of: nil, to: units)
   }
 
-  /// Keeps the locale of an export, which says the units of its person. Not a person's decision, and not in the audit log.
+  /// Saves the locale of an export, which implies the user's units. This is not a decision of the user, so it is not
+  /// in the audit log.
   public func keepExportLocale(_ locale: String) async throws(StoreError) {
     try await store.write { db in
       try db.execute(

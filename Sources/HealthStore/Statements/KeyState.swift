@@ -2,33 +2,34 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// What the store has of one key of which a statement said that it has several records: see ``KeyStatement``.
+/// The stored state of a key for which a statement named several records: see ``KeyStatement``.
 struct KeyState {
-  /// A record that is here.
+  /// A stored record.
   struct Record {
     var change: Int64
-    /// Its identity.
+    /// The identity of the record.
     var uuid: UUID
     var stamp: KeyStatement.Stamp
   }
 
-  /// By what they say (``KeyStatement/content``).
+  /// The stored records by ``KeyStatement/content``.
   private(set) var records: [UUID: Record] = [:]
   /// The identities of ``records``.
   private(set) var identities: Set<UUID> = []
-  /// Of deleted records: what they said, and in which statement.
+  /// The stamps of the statements of deleted records, by content.
   private(set) var deletions: [UUID: KeyStatement.Stamp] = [:]
-  /// The newest statement.
+  /// The stamp of the newest statement.
   private(set) var top: KeyStatement.Stamp?
-  /// When the newest statement was said last, as far as that is later than it says (``Repetition``).
+  /// The latest time at which the newest statement was repeated, if it is later than the statement's own time
+  /// (``Repetition``).
   private(set) var again: Timestamp?
-  /// Whether an export held any of the records that are here, or were here before a newer statement.
+  /// Whether an export contained any of the records that are stored, or were stored before a newer statement.
   var wasImported: Bool?
 
-  /// Whether it was never said that the key has several.
+  /// Whether no statement ever named several records of the key.
   var isEmpty: Bool { records.isEmpty && deletions.isEmpty }
 
-  /// The newest statement, with the time when it was said last.
+  /// The stamp of the newest statement, with the latest time at which it was made.
   var known: KeyStatement.Stamp? {
     guard var known = top else { return nil }
     if let again { known.said = max(known.said, again) }
@@ -52,12 +53,12 @@ struct KeyState {
     top = top.map { max($0, stamp) } ?? stamp
   }
 
-  /// Of what was said before, only deletions count any more.
+  /// Removes the stored records. Only deletions of earlier statements still count.
   mutating func clear() {
     (records, identities, again, top) = ([:], [], nil, deletions.values.max())
   }
 
-  /// The newest statement was said again.
+  /// Records that the newest statement was repeated.
   mutating func said(again time: Timestamp) { again = again.map { max($0, time) } ?? time }
 }
 
@@ -67,7 +68,8 @@ struct UnstatedSample {
   var copy: SampleCopy
 }
 
-/// A sample without a statement, and the keys that it may belong to: under the current name of its source, and under its alias.
+/// A sample without a statement, and the keys that it may belong to: with the current name of its source, and with
+/// its alias.
 private struct UnstatedPlace {
   var sample: UnstatedSample
   var keys: [(key: SampleKey, first: UUID)]
@@ -77,33 +79,34 @@ private struct UnstatedPlace {
   }
 }
 
-/// The keys with several records that start at one instant; kept from one sample to the next, which mostly starts there too.
+/// The keys with several records that start at one instant. They are cached from one sample to the next, which
+/// usually has the same start.
 struct KeyStates {
-  /// Of more starts of a type than this, each is looked up by itself.
+  /// The number of starts of a type above which each start is looked up on its own.
   private static let startLimit = 10_000
 
   private let db: Database
   private var place: (type: Int64, start: Int64)?
   private var states: [UUID: KeyState] = [:]
-  /// The derived samples at the place that have no statement; `nil` before they were asked for.
+  /// The derived samples at the place that have no statement, or `nil` before they are read.
   private var unstated: [UnstatedPlace]?
-  /// The most samples that are read of one place.
+  /// The maximum number of samples that are read of one place.
   private static let unstatedLimit = 1_000
   /// The number of samples that may still be read in this transaction. Samples with and without statements in turns cause repeated
   /// reads of one place.
   private var unstatedBudget = 200_000
   /// A cache of the table `sourceAlias`: the name in identities by the current name of a source; `nil` for sources without an alias.
   private var aliases: [String: String?] = [:]
-  /// The starts of all such keys of the types that were asked for; `nil` for too many.
+  /// The starts of all such keys of the requested types; `nil` for too many.
   private var starts: [Int64: Set<Int64>?] = [:]
 
   init(_ db: Database) {
     self.db = db
   }
 
-  /// Whether a type has any.
+  /// Returns whether a type has any such keys.
   ///
-  /// - Parameter type: its row id.
+  /// - Parameter type: the row id of the type.
   static func exist(_ type: Int64, _ db: Database) throws -> Bool {
     for sql in [
       "SELECT 1 FROM sample INDEXED BY sample_statement WHERE type = ? AND statement IS NOT NULL LIMIT 1",
@@ -116,14 +119,14 @@ struct KeyStates {
     return false
   }
 
-  /// Whether a sample is one of several of its key.
+  /// Returns whether a sample is one of several records of its key.
   static func holds(_ change: Int64, _ db: Database) throws -> Bool {
     var query = try Binding(db, "SELECT 1 FROM sample WHERE change = ? AND statement IS NOT NULL")
     query.bind(change)
     return try query.integer(db) != nil
   }
 
-  /// Whether there may be such keys at a start: most of a type have none, and need no other look.
+  /// Returns whether such keys may exist at a start. Most starts of a type have none, and need no further lookup.
   mutating func mayHold(type: Int64, start: Int64) throws -> Bool {
     let known: Set<Int64>?
     if let found = starts[type] {
@@ -155,25 +158,26 @@ struct KeyStates {
     return found.count < Self.startLimit ? found : nil
   }
 
-  /// What there is of a key.
+  /// Returns the stored state of a key.
   mutating func state(_ key: UUID, type: Int64, start: Int64) throws -> KeyState {
     if place?.type != type || place?.start != start { try read(type, start) }
     return states[key] ?? KeyState()
   }
 
-  /// Whether a key of which there is a state at a start is one of those.
+  /// Returns whether any of `keys` has a stored state at a start.
   mutating func has(_ keys: [UUID], type: Int64, start: Int64) throws -> Bool {
     if place?.type != type || place?.start != start { try read(type, start) }
     return keys.contains { states[$0]?.isEmpty == false }
   }
 
-  /// Takes note of what became of a key at the place that was asked for last.
+  /// Updates the state of a key at the place of the last request.
   mutating func change(_ key: UUID, _ body: (inout KeyState) -> Void) {
     body(&states[key, default: KeyState()])
     if let place { starts[place.type]??.insert(place.start) }
   }
 
-  /// The samples of a key without statements, as files have them, and exports in which the key has one record.
+  /// Returns the samples of a key without statements. They come from files, or from exports in which the key has one
+  /// record.
   mutating func unstated(_ key: UUID, type: Int64, start: Int64) throws -> [UnstatedSample] {
     if place?.type != type || place?.start != start { try read(type, start) }
     let found = try unstated ?? readUnstated(type, start)
@@ -205,7 +209,7 @@ struct KeyStates {
     }
   }
 
-  /// The given key, and the same key with the alias of its source, if there is one.
+  /// Returns the given key, and the same key with the alias of its source if there is one.
   mutating func keys(of key: SampleKey) throws -> [SampleKey] {
     let alias: String?
     if let known = aliases[key.source] {
@@ -221,10 +225,10 @@ struct KeyStates {
     return [key, other]
   }
 
-  /// To be called when samples without statements were written or removed.
+  /// Discards the cached samples without statements. Call this when such samples were written or removed.
   mutating func forgetUnstated() { unstated = nil }
 
-  /// To be called when samples or tombstones were written in another way.
+  /// Discards the cached states. Call this when samples or tombstones were written in another way.
   mutating func forget() { place = nil }
 
   private mutating func read(_ type: Int64, _ start: Int64) throws {
@@ -269,7 +273,7 @@ struct KeyStates {
 }
 
 extension StoredColumns {
-  /// `nil` for what was said of no key with several records.
+  /// Returns the statement, or `nil` for NULL.
   func statement(_ column: Int32) throws -> KeyStatement? {
     guard let bytes = blob(column) else { return nil }
     guard let statement = KeyStatement(bytes: bytes) else {

@@ -1,17 +1,19 @@
 import GRDB
 import HealthModel
 
-/// When readings were said again, later than they say themselves: one that is held is not written anew. Only this machine knows it;
-/// the row goes with that of the sample.
+/// The times at which readings, or the records of a key, were reported again without a change. They are not written
+/// again then. Only this machine has these times, and they are deleted with their samples.
 enum Repetition {
-  /// - Parameter change: the number of the reading.
+  /// Returns the time of the last repetition.
+  ///
+  /// - Parameter change: the change number of the reading.
   static func last(of change: Int64, _ db: Database) throws -> Timestamp? {
     var query = try Binding(db, "SELECT said FROM repetition WHERE sample = ?")
     query.bind(change)
     return try query.integer(db).map(Timestamp.init(microseconds:))
   }
 
-  /// By the numbers of the readings.
+  /// Returns all times, by change number.
   static func all(_ db: Database) throws -> [Int64: Timestamp] {
     var all: [Int64: Timestamp] = [:]
     try Binding(db, "SELECT sample, said FROM repetition").rows(db) { row in
@@ -73,7 +75,8 @@ enum Repetition {
   /// Gives a reading that comes back under another number what was noted of it.
   static func undo(_ former: Int64, as change: Int64, _ db: Database) throws {
     var statement = try Binding(
-      db, "INSERT INTO repetition(sample, said) SELECT ?, said FROM undoRepetition WHERE sample = ? AND said IS NOT NULL")
+      db,
+      "INSERT INTO repetition(sample, said) SELECT ?, said FROM undoRepetition WHERE sample = ? AND said IS NOT NULL")
     statement.bind(change)
     statement.bind(former)
     try statement.run(db)

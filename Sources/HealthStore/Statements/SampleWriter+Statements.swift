@@ -2,15 +2,17 @@ import Foundation
 import GRDB
 import HealthModel
 
-/// Keys with several records: of each, what was said last is held, whole, less what was deleted (``KeyStatement``).
+/// The writing of keys with several records: the store holds the complete newest statement of each key, without
+/// deleted records (``KeyStatement``).
 extension SampleWriter {
-  /// How far ahead of this machine's clock a statement may be: more, and it would keep out all that comes until then.
+  /// The maximum time that a statement may be ahead of this machine's clock, in microseconds. A statement further
+  /// ahead would block all newer ones until then.
   private static let maximumLead: Int64 = 86_400_000_000
 
   // MARK: What an export says
 
-  /// Takes what an export says of a key: all of its records, from the lowest rank to the highest, with the identities of their
-  /// ranks. A key that has one record now, and never had several, is written as any other.
+  /// Writes an export's statement of a key: all of its records in order of rank, with the identities of their ranks.
+  /// A key that has one record now, and never had several, is written like any other sample.
   mutating func say(_ group: TwinGroup) throws {
     let samples = group.byRank()
     var coder = ChangeCoder()
@@ -30,7 +32,9 @@ extension SampleWriter {
     try touched.update(&visibility, after: firstCounter, counter: &counter)
   }
 
-  /// - Parameter rest: the identities of the other ranks, where they are known.
+  /// Writes a statement of a key.
+  ///
+  /// - Parameter rest: returns the identities of the other ranks, if they are known.
   private mutating func say(
     _ samples: [Sample], of key: UUID, rest: ((Int) -> UUID)? = nil, type: Int64, _ tally: inout TypeTally
   ) throws {
@@ -41,7 +45,7 @@ extension SampleWriter {
     let statements = KeyStatement.all(of: samples, key: key, said: time(after: known))
     guard let stamp = statements.first?.stamp else { return }
     var standing = Standing(stamp, top: state.top, known: known)
-    // A file that ends early may have some of the records only.
+    // A file that ends early may have only some of the records.
     if standing == .newer, !isWhole, let known, known.count > stamp.count { standing = .older }
     let before = Set(state.records.keys).union(unstated.records.map(\.content))
     switch standing {
@@ -78,7 +82,7 @@ extension SampleWriter {
     tally.keep(kept)
   }
 
-  /// When a statement was said, as it counts here.
+  /// Returns the time at which a statement counts as made.
   private func time(after known: KeyStatement.Stamp?) -> Timestamp {
     func isAhead(_ time: Timestamp) -> Bool { time.microseconds > now.microseconds + Self.maximumLead }
     let times = [said, known?.said].compactMap(\.self)
@@ -86,8 +90,9 @@ extension SampleWriter {
     return max(now, known.map { Timestamp(microseconds: max($0.said.microseconds, $0.said.microseconds &+ 1)) } ?? now)
   }
 
-  /// Records of a key were deleted before it was known that it has several. Of a deletion that does not tell what was deleted, one of
-  /// those that were not here is meant; which, is settled now.
+  /// Adds tombstones that name the content of a key's records, for tombstones from before the key was known to have
+  /// several. A tombstone without details stands for any one of the records that were not stored, and this chooses
+  /// which.
   private mutating func buryAgain(
     _ contents: [UUID], _ stamp: KeyStatement.Stamp, of key: UUID, _ rest: ((Int) -> UUID)?, _ type: Int64,
     _ start: Int64, _ tally: inout TypeTally
@@ -108,7 +113,7 @@ extension SampleWriter {
     }
   }
 
-  /// A tombstone without a statement is one of a record: from now on that is told by what the record says.
+  /// Adds a tombstone that names the content of a record, in addition to a tombstone without a statement.
   private mutating func bury(
     _ statement: KeyStatement, as grave: Grave, type: Int64, start: Int64, _ tally: inout TypeTally
   ) throws {
@@ -124,9 +129,9 @@ extension SampleWriter {
 
   // MARK: What another machine has
 
-  /// Takes one of several records of a key, or one that is alone with its key elsewhere and not here.
+  /// Writes a sample that is one of several records of a key, or the only one elsewhere but not here.
   ///
-  /// - Returns: false for a sample that is none of these.
+  /// - Returns: false for any other sample.
   mutating func takeIntoKey(
     _ index: Int, of changes: CodedChanges, _ ids: inout DictionaryIDs, _ run: inout SampleRun
   ) throws -> Bool {
@@ -142,7 +147,7 @@ extension SampleWriter {
       if isFirst, trail != nil {
         try say([try changes.sample(coded)], of: coded.uuid, type: type, &run.tally)
       } else {
-        // Who does not know of the others has heard less.
+        // A sender that does not know the other records has older information.
         run.tally.unchanged += 1
       }
       return true
@@ -191,21 +196,22 @@ extension SampleWriter {
     return true
   }
 
-  /// Whether a statement is of records whose identities are derived, as those of exports are: all else is none.
+  /// Returns whether a statement names records with derived identities, as those of exports are. Other statements are
+  /// invalid.
   static func isFit(_ statement: KeyStatement, of uuid: UUID) -> Bool {
     [uuid, statement.key, statement.content].allSatisfy { $0.isDerived && !$0.isOfReading }
   }
 
-  /// The keys of which a sample may be a record of another rank than the first, where it comes from a file that does not say so.
+  /// Returns the keys of which a sample may be a later record, if it comes from a file that does not say so.
   private mutating func keys(ofOther sample: CodedSample, in changes: CodedChanges) throws -> [UUID] {
     try states.keys(of: Self.key(of: sample, in: changes)).filter { $0.ordinal(of: sample.uuid) != nil }
       .map { $0.uuid(ordinal: 0) }
   }
 
-  /// The keys of which a file has other records than the first.
+  /// Returns the keys of which a file contains records other than the first.
   mutating func keysWithSeveral(in changes: CodedChanges) throws -> Set<SampleKey> {
     var found: Set<SampleKey> = []
-    // What is no record of its key costs a hash for each rank.
+    // A sample that is no record of its key costs a hash for each rank.
     var misses = 20_000
     for sample in changes.samples where sample.statement == nil && sample.uuid.isDerived && !sample.uuid.isOfReading {
       let keys = try states.keys(of: Self.key(of: sample, in: changes))
@@ -219,7 +225,7 @@ extension SampleWriter {
     return found
   }
 
-  /// The key of a sample by the name that its source has now.
+  /// Returns the key of a sample with the current name of its source.
   static func key(of sample: CodedSample, in changes: CodedChanges) -> SampleKey {
     let kind =
       switch changes.kinds[Int(sample.kind)] {
@@ -233,10 +239,10 @@ extension SampleWriter {
 
   // MARK: Deletions
 
-  /// Removes the record that a tombstone names by what it says, before the tombstone is inserted.
+  /// Removes the record that a tombstone names by its content, before the tombstone is inserted.
   ///
-  /// - Returns: the statement for the tombstone. A record of a newer statement leaves its stamp there: else, where it was the last
-  ///   of its key, an older statement would come back.
+  /// - Returns: the statement for the tombstone. If the removed record has a newer stamp, the tombstone gets it.
+  ///   Otherwise an older statement would return if the record was the last of its key.
   mutating func bury(
     _ statement: KeyStatement, start: Int64, type: Int64, _ tally: inout TypeTally
   ) throws -> KeyStatement {
@@ -247,7 +253,7 @@ extension SampleWriter {
     switch Standing(statement.stamp, top: state.top, known: known) {
     case .same:
       try note(statement.stamp, key, type: type, start: start)
-      // The record that holds the later time may be the one that goes.
+      // The record with the later time may be the one that is deleted.
       try contest(key, state, unstated, state.known, type: type, start: start, &tally)
     case .newer: _ = try clear(key, state, unstated, type: type, start: start, &tally)
     case .older: try contest(key, state, unstated, known, type: type, start: start, &tally)
@@ -266,10 +272,10 @@ extension SampleWriter {
     return buried
   }
 
-  /// Gives the tombstone of a record the stamp of a newer statement that says the record again: nothing else of that statement may
-  /// be here.
+  /// Gives the tombstone of a record the stamp of a newer statement that contains the record again. The tombstone may
+  /// be all that the store has of that statement.
   private mutating func raise(_ statement: KeyStatement, start: Int64, type: Int64) throws {
-    // Not within an import, whose numbers go when it is undone.
+    // Not within an import, because undoing it removes its numbers.
     guard undo == nil, let stored = try tombstones.find(statement.content, start: start, type: type),
       let stamp = stored.stamp, stamp < statement.stamp
     else { return }
@@ -281,8 +287,8 @@ extension SampleWriter {
     states.change(statement.key) { $0.delete(content: statement.content, statement.stamp) }
   }
 
-  /// What was said of the record that a tombstone without a statement names, where it is not the first of its key and the tombstone
-  /// tells that this is what was deleted.
+  /// Returns the statement of the record that a tombstone without a statement deletes, if it is not the first record
+  /// of its key and the tombstone's hint matches.
   mutating func statedRecord(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> KeyStatement? {
     guard tally.hasStatements, tombstone.uuid.isDerived,
       try states.mayHold(type: type, start: tombstone.start.microseconds), let hint = tombstone.hint,
@@ -308,8 +314,8 @@ extension SampleWriter {
     return record
   }
 
-  /// The key whose records a tombstone without a statement must not remove by their identity: what it deleted was alone with its
-  /// key, and one of several records may have the identity by now.
+  /// Returns the key whose records a tombstone without a statement must not remove by their identity. The tombstone
+  /// deleted the only record of its key, and one of several records may have that identity now.
   mutating func keyOfRecords(_ tombstone: CodedTombstone, type: Int64, _ tally: TypeTally) throws -> UUID? {
     let start = tombstone.start.microseconds
     guard tally.hasStatements, tombstone.uuid.isDerived, try states.mayHold(type: type, start: start) else {
@@ -319,8 +325,9 @@ extension SampleWriter {
     return try states.has([tombstone.uuid], type: type, start: start) ? tombstone.uuid : nil
   }
 
-  /// After a tombstone without a statement: what says what it deleted goes. What has its identity and does not, goes on under a
-  /// number after that of the tombstone, for those who take it for deleted.
+  /// Handles the records of a key after a tombstone without a statement. A record with the deleted content is
+  /// removed. Another record with the tombstone's identity gets a number after the tombstone's, for readers that
+  /// would otherwise consider it deleted.
   mutating func keepRecords(
     of key: UUID, beside tombstone: CodedTombstone, type: Int64, _ tally: inout TypeTally
   ) throws {
@@ -340,7 +347,7 @@ extension SampleWriter {
 
   // MARK: What is known
 
-  /// How a statement stands to the newest that is known.
+  /// The order of a statement relative to the newest known one.
   private enum Standing {
     case same, newer, older
 
@@ -349,7 +356,7 @@ extension SampleWriter {
     }
   }
 
-  /// What is held was said again, perhaps later.
+  /// Records that the stored statement was repeated, perhaps at a later time.
   private mutating func note(_ stamp: KeyStatement.Stamp, _ key: UUID, type: Int64, start: Int64) throws {
     let state = try states.state(key, type: type, start: start)
     guard let known = state.known, known.said < stamp.said,
@@ -359,14 +366,14 @@ extension SampleWriter {
     states.change(key) { $0.said(again: stamp.said) }
   }
 
-  /// Whether what a record says was deleted.
+  /// Returns whether the content of a record was deleted.
   private mutating func isBuried(
     _ statement: KeyStatement, _ sample: Sample, _ state: KeyState, type: Int64, _ tally: inout TypeTally
   ) throws -> Bool {
     if state.deletions[statement.content] != nil { return true }
     let start = sample.start.microseconds
-    // One that was deleted before its key was known to have several. Of what it said is known what its tombstone tells; the first of
-    // a key may have been alone, and another now.
+    // The record may have been deleted before its key was known to have several. Only the tombstone's hint describes
+    // its content. The first record of a key may have been its only one, and may be another one now.
     var identities: [UUID] = []
     if statement.content == KeyStatement.content(sample.canonicalValue, rank: 0, of: statement.key) {
       identities.append(statement.key)
@@ -377,7 +384,7 @@ extension SampleWriter {
     return true
   }
 
-  /// A tombstone without a statement of one of some identities, if it tells that it may be of what a sample says.
+  /// Returns a tombstone without a statement for one of some identities, if its hint matches a sample.
   private func hintedGrave(_ identities: [UUID], of sample: Sample, type: Int64, start: Int64) throws -> Grave? {
     for uuid in identities {
       if let grave = try grave(uuid, type: type, start: start), let hint = grave.hint, Self.accepts(sample, hint) {
@@ -387,7 +394,7 @@ extension SampleWriter {
     return nil
   }
 
-  /// Whether a deletion with this hint may be of what a sample says.
+  /// Returns whether a deletion with this hint may belong to a sample.
   private static func accepts(_ sample: Sample, _ hint: UInt8) -> Bool {
     guard case .quantity(let quantity) = sample.payload else { return false }
     return ValueHint.all(of: quantity, sample.type)?.contains(hint) ?? false
@@ -436,7 +443,7 @@ extension SampleWriter {
 
   private mutating func unstated(_ key: UUID, _ state: KeyState, type: Int64, start: Int64) throws -> Unstated {
     var found = try states.unstated(key, type: type, start: start)
-    // A former name of its source may be part of the key.
+    // The key may contain an earlier name of its source.
     if !state.identities.contains(key), !found.contains(where: { $0.copy.sample.uuid == key }),
       let present = try rows.find(key, start: start, type: type), let copy = try stored(present.change)
     {
@@ -467,9 +474,9 @@ extension SampleWriter {
 
   // MARK: Writing
 
-  /// Removes all records of a key: what is said of it now takes their place, and they leave nothing behind.
+  /// Removes all records of a key without tombstones, because a new statement replaces them.
   ///
-  /// - Returns: whether an export held any of them.
+  /// - Returns: whether an export contained any of them.
   private mutating func clear(
     _ key: UUID, _ state: KeyState, _ unstated: Unstated, type: Int64, start: Int64, _ tally: inout TypeTally
   ) throws -> Bool {
@@ -492,11 +499,13 @@ extension SampleWriter {
     tally.removed += 1
     tally.removedDerived += 1
     touched.touch(Timestamp(microseconds: start), type)
-    // No tombstone has its identity.
+    // No tombstone has this identity.
     try UndoneSamples.add(try TypeNames(db).name(type), start: start, uuid, db)
   }
 
-  /// - Returns: its change number.
+  /// Inserts a record.
+  ///
+  /// - Returns: the change number of the record.
   private mutating func insert(
     _ sample: Sample, road: SampleRoad, _ statement: KeyStatement, _ stamp: KeyStatement.Stamp, type: Int64,
     _ tally: inout TypeTally
@@ -507,7 +516,7 @@ extension SampleWriter {
     let changes = coder.changes
     var ids = DictionaryIDs(changes)
     let start = sample.start.microseconds
-    // From a file, which says nothing of the others.
+    // The existing sample came from a file, which does not mention the other records.
     if try rows.find(sample.uuid, start: start, type: type) != nil {
       try remove(sample.uuid, start: start, type: type, &tally)
       states.forget()
@@ -527,7 +536,8 @@ extension SampleWriter {
     return number
   }
 
-  /// An older statement was met, of which others may not know that it is older: what was only remembered is said.
+  /// Writes the stored records again after an older statement arrived, because other machines may not know that it is
+  /// older. They then receive the time of the last repetition.
   private mutating func contest(
     _ key: UUID, _ state: KeyState, _ unstated: Unstated, _ known: KeyStatement.Stamp?, type: Int64, start: Int64,
     _ tally: inout TypeTally
@@ -549,7 +559,7 @@ extension SampleWriter {
     try restate(records, of: key, known, type: type, start: start, &tally)
   }
 
-  /// Writes records that are here under numbers of their own.
+  /// Writes stored records again under new change numbers.
   private mutating func restate(
     _ records: [(record: KeyState.Record, content: UUID, copy: SampleCopy)], of key: UUID, _ stamp: KeyStatement.Stamp,
     type: Int64, start: Int64, _ tally: inout TypeTally

@@ -1,10 +1,11 @@
 import GRDB
 import HealthModel
 
-/// When exports said what they brought, by change numbers: a key that several records have is compared with one that had a single one
-/// when it came. Numbers are given out once, so that nothing is ever taken back.
+/// The dates of the exports that assigned change numbers, by ranges of numbers. With them, a key with several records
+/// can be compared with its single record from an earlier export. Numbers are assigned once, so no range is ever
+/// removed.
 enum StatedRanges {
-  /// `nil` for what no export brought that says its date.
+  /// Returns the date of the export that brought a change, or `nil` if it came from no export with a date.
   static func said(_ change: Int64, _ db: Database) throws -> Timestamp? {
     var query = try Binding(db, "SELECT last, said FROM statedRange WHERE first <= ? ORDER BY first DESC LIMIT 1")
     query.bind(change)

@@ -1,5 +1,5 @@
-/// Pauses between attempts that fail: each twice as long as the one before, and a part of it left to chance, so that
-/// machines that lost the same server do not all come back at the same instant.
+/// An exponential backoff with jitter: each pause is twice as long as the previous one, with a random part, so that
+/// machines that lost the same server do not all return at the same time.
 ///
 /// ```swift
 /// var backOff = BackOff(first: .seconds(1), longest: .seconds(60))
@@ -10,21 +10,23 @@ public struct BackOff: Sendable {
   private let longest: Duration
   private var pause: Duration
 
+  /// Creates a backoff.
+  ///
   /// - Parameters:
-  ///   - first: maximum of the first pause.
-  ///   - longest: maximum of all pauses.
+  ///   - first: the maximum of the first pause.
+  ///   - longest: the maximum of all pauses.
   public init(first: Duration = .milliseconds(500), longest: Duration = .seconds(30)) {
     self.first = first
     self.longest = longest
     pause = first
   }
 
-  /// To be called when an attempt has succeeded: the next pause is a first one again.
+  /// Starts again with the first pause. Call it after a successful attempt.
   public mutating func reset() {
     pause = first
   }
 
-  /// From half of what it is this time to all of it; never less than `least`.
+  /// Returns the next pause: a random duration from half the current maximum to the maximum, but at least `least`.
   public mutating func next(atLeast least: Duration = .zero) -> Duration {
     defer { pause = min(pause * 2, longest) }
     return max(least, pause * Double.random(in: 0.5...1))

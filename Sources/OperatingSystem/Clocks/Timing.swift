@@ -1,15 +1,16 @@
 extension Clock<Duration> {
-  /// Tells how long ago this was called, by this clock.
+  /// Returns a function that returns the time since this call, by this clock.
   public func stopwatch() -> @Sendable () -> Duration {
     let start = now
     return { start.duration(to: now) }
   }
 }
 
-/// Work that may take only so long.
+/// A time limit for work that may block.
 public enum TimeLimit {
-  /// What `work` gives, or nil when the time is up or the task is cancelled. Then `work` is cancelled and left to itself,
-  /// because a call that blocks (a disk that does not answer) cannot be ended.
+  /// Returns the value of `work`, or nil if the time is up or the task is cancelled. In these cases `work` is
+  /// cancelled but not awaited, because a blocking call (such as to a disk that does not answer) cannot be
+  /// interrupted.
   public static func run<Value: Sendable>(
     _ limit: Duration, clock: any Clock<Duration> = ContinuousClock(), _ work: @escaping @Sendable () async -> Value
   ) async -> Value? {
@@ -28,7 +29,7 @@ public enum TimeLimit {
   }
 }
 
-/// Does something for so long at most; then it is cancelled, and the error thrown.
+/// Runs work with a time limit. When the time is up, the work is cancelled and `late` is thrown.
 public func within<Value: Sendable>(
   _ time: Duration, orThrow late: any Error, _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

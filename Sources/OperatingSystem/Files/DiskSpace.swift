@@ -1,21 +1,21 @@
 import Foundation
 
-/// What `statvfs(3)` says of a file system.
+/// The space on a file system, as reported by `statvfs(3)`.
 public struct DiskSpace: Hashable, Sendable {
-  /// Of the whole file system, free or not.
+  /// The size of the file system, in bytes.
   public var bytes: UInt64
-  /// What a user who is not root may still use.
+  /// The bytes that a user other than root may still use.
   public var freeBytes: UInt64
-  /// Inodes; 0 where the file system makes them as needed.
+  /// The number of inodes; 0 if the file system allocates them as needed.
   public var files: UInt64
-  /// Inodes that a user who is not root may still use; says nothing where ``files`` is 0.
+  /// The number of inodes that a user other than root may still use; meaningless if ``files`` is 0.
   public var freeFiles: UInt64
-  /// As it is mounted; whether this user may write is another question.
+  /// Whether the file system is mounted read-only. Says nothing about this user's permissions.
   public var isReadOnly: Bool
-  /// The directory at which the file system begins; `nil` where the path cannot be resolved.
+  /// The mount point of the file system; `nil` if the path cannot be resolved.
   public var mountPoint: String?
 
-  /// From numbers that are known already. Without those of files, as of a file system that makes inodes as needed.
+  /// Creates a value from known numbers. The defaults describe a file system that allocates inodes as needed.
   public init(
     bytes: UInt64, freeBytes: UInt64, files: UInt64 = 0, freeFiles: UInt64 = 0, isReadOnly: Bool = false,
     mountPoint: String? = nil
@@ -28,8 +28,8 @@ public struct DiskSpace: Hashable, Sendable {
     self.mountPoint = mountPoint
   }
 
-  /// Asks the kernel, which may block on a network's file system. `nil` where the path names nothing, or nothing that
-  /// may be looked at.
+  /// Queries the kernel, which may block on a network file system. `nil` if the path does not exist or may not be
+  /// accessed.
   @Sendable public init?(path: String) {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return nil }
@@ -45,7 +45,7 @@ public struct DiskSpace: Hashable, Sendable {
       isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0, mountPoint: Self.mountPoint(of: path))
   }
 
-  /// The directory at which the path's file system begins.
+  /// Returns the mount point of the path's file system.
   private static func mountPoint(of path: String) -> String? {
     var status = stat()
     guard let real = realpath(path, nil) else { return nil }

@@ -1,8 +1,9 @@
 import Dispatch
 import Foundation
 
-/// Tells when a file is written or made, by whichever process of this machine: inotify(7) on its directory, because the
-/// file itself may be deleted and made again. Reports nothing where the kernel does not, as on a network's file system.
+/// A watcher that reports when any process on this machine writes or creates a file. Uses inotify(7) on the
+/// directory, because the file itself may be deleted and created again. Reports nothing if the kernel does not, as on
+/// a network file system.
 ///
 /// Unchecked, because everything but `init` runs on its queue.
 public final class FileActivity: @unchecked Sendable {
@@ -15,7 +16,8 @@ public final class FileActivity: @unchecked Sendable {
   private var isPaused = false
   private var isCancelled = false
 
-  /// Yields when the file is written or created; buffers one element at most. `nil` where inotify is not available.
+  /// Returns a stream that yields when the file is written or created and buffers at most one element. `nil` if
+  /// inotify is not available.
   ///
   /// ```swift
   /// func follow(_ log: String) async {
@@ -24,7 +26,7 @@ public final class FileActivity: @unchecked Sendable {
   /// }
   /// ```
   ///
-  /// - Parameter pausing: how long not to look after something has happened.
+  /// - Parameter pausing: the time after each report during which nothing is reported.
   public static func hints(of path: String, pausing pause: Duration) -> AsyncStream<Void>? {
     let (hints, hint) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let queue = DispatchQueue(label: "hpeer.file.hints")
@@ -34,7 +36,10 @@ public final class FileActivity: @unchecked Sendable {
     return hints
   }
 
-  /// - Parameter pausing: how long not to look after something has happened: a transaction is many writes.
+  /// Starts watching a file.
+  ///
+  /// - Parameter pausing: the time after each report during which nothing is reported; a transaction makes many
+  ///   writes.
   public init?(
     of path: String, pausing pause: Duration, on queue: DispatchQueue, _ happened: @escaping @Sendable () -> Void
   ) {
@@ -55,12 +60,12 @@ public final class FileActivity: @unchecked Sendable {
     source.resume()
   }
 
-  /// Ends the reports and lets go of the descriptor. On the queue only; may be called again.
+  /// Stops watching and closes the descriptor. Call it on the queue; repeated calls are allowed.
   public func cancel() {
     guard !isCancelled else { return }
     isCancelled = true
     source.cancel()
-    // A suspended source would never let go of its descriptor.
+    // A suspended source would never close its descriptor.
     if isPaused { source.resume() }
   }
 
@@ -78,7 +83,7 @@ public final class FileActivity: @unchecked Sendable {
     source.resume()
   }
 
-  /// Reads what there is.
+  /// Reads all pending events and returns whether any concerns the file.
   private func concernsFile() -> Bool {
     var concerns = false
     withUnsafeTemporaryAllocation(byteCount: 4096, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
@@ -90,7 +95,7 @@ public final class FileActivity: @unchecked Sendable {
           let event = buffer.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
           let start = offset + MemoryLayout<inotify_event>.size
           let bytes = buffer[start..<start + Int(event.len)].prefix { $0 != 0 }
-          // Without a name: there were too many to report, or the directory is gone.
+          // Events without a name mean that the queue overflowed or the directory was deleted.
           if bytes.isEmpty || bytes.elementsEqual(name.utf8) { concerns = true }
           offset = start + Int(event.len)
         }

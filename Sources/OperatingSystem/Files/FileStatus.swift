@@ -1,18 +1,18 @@
 import Foundation
 
-/// What `stat(2)` says of a path. Nil where it names nothing, or nothing that may be looked at.
+/// The status of a file, as reported by `stat(2)`.
 public struct FileStatus: Hashable, Sendable {
-  /// Permission bits with set-user-ID, set-group-ID and sticky: 0 to 0o7777, without the kind of file.
+  /// The permission bits with set-user-ID, set-group-ID and sticky: 0 to 0o7777, without the file type.
   public let mode: UInt32
-  /// A user id.
+  /// The owner's user ID.
   public let owner: UInt32
-  /// Unique in its file system only.
+  /// The inode number, unique within its file system.
   public let inode: UInt64
   public let isDirectory: Bool
-  /// When the contents changed last: of a directory, its entries.
+  /// The date of the last change of the contents; for a directory, of its entries.
   public let modified: Date
 
-  /// Asks the kernel; of a symbolic link, what it leads to.
+  /// Queries the kernel, following symbolic links. Nil if the path does not exist or may not be accessed.
   public init?(_ path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -23,7 +23,7 @@ public struct FileStatus: Hashable, Sendable {
     modified = Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
   }
 
-  /// From values that are known already. What is left out is as of a file of root, changed long ago.
+  /// Creates a status from known values. The defaults describe a file of root that was changed long ago.
   public init(
     mode: UInt32, owner: UInt32 = 0, inode: UInt64 = 0, isDirectory: Bool = false, modified: Date = .distantPast
   ) {
@@ -34,7 +34,7 @@ public struct FileStatus: Hashable, Sendable {
     self.modified = modified
   }
 
-  /// The path, or the nearest directory above it that is there.
+  /// Returns the path, or its nearest ancestor that exists.
   public static func nearestExisting(_ path: String) -> String {
     var path = path
     while FileStatus(path) == nil, path.count > 1 { path = (path as NSString).deletingLastPathComponent }
@@ -42,18 +42,18 @@ public struct FileStatus: Hashable, Sendable {
   }
 }
 
-/// What can be read of a file.
+/// The contents of a text file.
 public enum FileContents: Hashable, Sendable {
-  /// What is not UTF-8 in it is replaced by U+FFFD.
+  /// The text, with invalid UTF-8 replaced by U+FFFD.
   case text(String)
-  /// Nothing has this path.
+  /// The path does not exist.
   case absent
-  /// It is there, and cannot be read as a text.
+  /// The file exists but cannot be read as text.
   case unreadable
 
-  /// The first 4 MiB of the file.
+  /// Reads about the first 4 MiB of the file.
   public init(path: String) {
-    // Without O_NONBLOCK a FIFO in the file's place would block for ever.
+    // Without O_NONBLOCK, opening a FIFO would block forever.
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       self = errno == ENOENT || errno == ENOTDIR ? .absent : .unreadable

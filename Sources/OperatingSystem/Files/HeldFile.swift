@@ -1,15 +1,15 @@
 import Glibc
 
-/// A file that was opened once, without following a link, and is read through that: whoever may write to its folder cannot put
-/// another in its place meanwhile.
+/// A file that was opened once, without following a link, and is read through its descriptor, so that another process
+/// cannot replace it between checks and reads.
 public final class HeldFile: Sendable {
-  /// As it was named.
+  /// The path that was opened.
   public let name: String
-  /// What to open instead of ``name`` for as long as this is held.
+  /// The path to open instead of ``name`` while this object exists.
   public let path: String
   private let descriptor: Int32
 
-  /// Throws `SystemError` for what cannot be opened, is a link, or is no file.
+  /// Opens a file. Throws `SystemError` if it cannot be opened, is a link, or is not a regular file.
   public init(_ name: String) throws(SystemError) {
     let descriptor = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { throw SystemError("open", name) }

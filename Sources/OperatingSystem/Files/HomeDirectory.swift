@@ -2,10 +2,10 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The directory in which everything of one user's hpeer lives.
+/// The directory that holds all data of one user's hpeer.
 public enum HomeDirectory {
-  /// `path` without symbolic links, also where its last parts are not there yet: a home may be reached through links, and
-  /// what is beneath it may not.
+  /// Returns `path` without symbolic links, even if its last components do not exist yet: links may lead to a home,
+  /// but are not allowed inside.
   public static func resolved(_ path: String) -> String {
     if let real = realpath(path, nil) {
       defer { free(real) }
@@ -18,24 +18,26 @@ public enum HomeDirectory {
     return resolved(String(trimmed[..<slash])) + trimmed[slash...]
   }
 
-  /// Throws where somebody beside this user and root could put something else in the place of what is in the directory:
-  /// as `StrictModes` of sshd_config(5), nobody else may own it or write there, nor own any directory that leads to it,
-  /// nor write there, unless its sticky bit keeps them from renaming what is not theirs, as that of `/tmp`. As in Debian's
-  /// sshd, a private group may write to an ancestor directory, unless that has an access control list (acl(5)).
+  /// Throws if a user other than this one and root could replace the contents of the directory.
   ///
-  /// - Parameter user: who uses it.
+  /// The rules are those of `StrictModes` in sshd_config(5): no other user may own or write to the directory or any
+  /// of its ancestors. An ancestor may be writable if its sticky bit keeps others from renaming what is not theirs,
+  /// as in `/tmp`. As in Debian's sshd, a private group may write to an ancestor, unless that has an access control
+  /// list (acl(5)).
+  ///
+  /// - Parameter user: the user of the directory.
   public static func requirePrivate(_ path: String, for user: uid_t = geteuid()) throws(SystemError) {
     let home = resolved(path)
     try requireWay(to: home, isHome: true, for: user)
   }
 
-  /// Throws where somebody beside this user and root could write to a file that says what is done here, or put another in its
-  /// place. The file itself may be a link, as those who keep all their settings in one place make it: then this holds for what
-  /// it leads to, and for where it is.
+  /// Throws if a user other than this one and root could write to or replace a settings file. The file itself may be
+  /// a link, as for people who keep all their settings in one place; the rules then apply to its target and to both
+  /// locations.
   ///
   /// - Parameters:
-  ///   - path: of a file that is there.
-  ///   - user: who uses it.
+  ///   - path: the path of an existing file.
+  ///   - user: the user of the file.
   public static func requireTrusted(file path: String, for user: uid_t = geteuid()) throws(SystemError) {
     let file = resolved(path)
     var status = stat()
@@ -53,7 +55,8 @@ public enum HomeDirectory {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// - Parameter isHome: whether nobody else may write to the last directory, not even where its sticky bit keeps what is there.
+  /// Checks a directory and its ancestors.
+  /// - Parameter isHome: whether the last directory must not be writable by others even if its sticky bit is set.
   private static func requireWay(to home: String, isHome: Bool, for user: uid_t) throws(SystemError) {
     var directory = home
     while true {
@@ -107,8 +110,8 @@ public enum HomeDirectory {
     return linux_has_access_control_list(directory) == 0 ? nil : .mode
   }
 
-  /// In a user namespace, what belongs to the machine it runs on has the one number that stands for all that it does not
-  /// know (user_namespaces(7)).
+  /// Returns whether the owner is unknown in this user namespace: owners outside of it all appear as one number
+  /// (user_namespaces(7)).
   private static func isUnknownHere(_ owner: uid_t) -> Bool {
     owner == 65_534 && !isInitialNamespace
   }
@@ -122,7 +125,7 @@ public enum HomeDirectory {
     return text.split { $0 == " " || $0 == "\n" } == ["0", "0", "4294967295"]
   }()
 
-  /// The lists of users and groups are walked with one position for the whole process.
+  /// A lock for the user and group databases, which have one read position per process.
   private static let databases = Mutex(())
 
   private static func isAlone(_ user: uid_t, in group: gid_t) -> Bool {

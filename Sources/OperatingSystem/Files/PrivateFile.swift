@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// Files and directories that only their owner may read: modes 0600 and 0700 whatever the umask.
+/// Files and directories that only their owner may access: modes 0600 and 0700 whatever the umask.
 ///
-/// Neither a file nor the directory it is in may be a symbolic link: both are opened for themselves, the file relative to
-/// its directory. What leads to that directory may be.
+/// Neither a file nor its directory may be a symbolic link: the directory is opened first, then the file relative to
+/// it. Links in the path that leads to the directory are allowed.
 public enum PrivateFile {
-  /// Opens a file; one that is made has mode 0600.
+  /// Opens a file; a new file gets mode 0600.
   ///
-  /// - Parameter flags: of open(2). No link is followed, and the descriptor is not inherited.
+  /// - Parameter flags: the flags of open(2). Links are not followed, and the descriptor is not inherited.
   public static func open(_ path: String, _ flags: Int32) throws(SystemError) -> Int32 {
     let (parent, name) = split(path)
     let folder = Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard folder >= 0 else {
       let code = errno
-      // A link is no directory, says the kernel where it is asked for one.
+      // For a link, the kernel only reports that it is not a directory.
       throw SystemError("open", parent, code: isLink(parent) ? ELOOP : code)
     }
     defer { close(folder) }
@@ -23,7 +23,7 @@ public enum PrivateFile {
     return descriptor
   }
 
-  /// Makes the directory and its missing parents. Throws where others could exchange what is in it
+  /// Creates the directory and its missing parents. Throws if other users could replace its contents
   /// (``HomeDirectory/requirePrivate(_:)``).
   public static func makeDirectory(_ path: String) throws(SystemError) {
     try make(path)
@@ -39,7 +39,7 @@ public enum PrivateFile {
     guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw SystemError("mkdir", path) }
   }
 
-  /// Writes a file that must not exist yet, down to the disk.
+  /// Creates a file, which must not exist yet, and syncs it to disk.
   public static func create(_ path: String, _ bytes: [UInt8]) throws(SystemError) {
     let descriptor = try open(path, O_WRONLY | O_CREAT | O_EXCL)
     defer { close(descriptor) }
@@ -49,7 +49,7 @@ public enum PrivateFile {
     guard fsync(descriptor) == 0 else { throw SystemError("fsync", path) }
   }
 
-  /// Replaces a file in one step: a reader sees the old bytes or the new ones, also after a crash.
+  /// Replaces a file atomically: a reader sees the old bytes or the new ones, even after a crash.
   public static func replace(_ path: String, _ bytes: [UInt8]) throws(SystemError) {
     let temporary = "\(path).new"
     if unlink(temporary) != 0 && errno != ENOENT { throw SystemError("unlink", temporary) }
@@ -58,13 +58,13 @@ public enum PrivateFile {
     try synchronizeParent(of: path)
   }
 
-  /// Exchanges what two paths name: both name something at every instant, also across a crash.
+  /// Exchanges two paths atomically: both exist at every instant, even across a crash.
   public static func exchange(_ first: String, _ second: String) throws(SystemError) {
     guard linux_exchange(first, second) == 0 else { throw SystemError("rename", second) }
     try synchronizeParent(of: second)
   }
 
-  /// Removes a directory with the files of these names, and nothing through a link in its place.
+  /// Removes a directory with the files of these names. If a link is in its place, only the link is removed.
   public static func discard(_ directory: String, _ names: [String]) {
     if isLink(directory) {
       unlink(directory)
@@ -85,7 +85,7 @@ public enum PrivateFile {
 
   /// Reads a regular file of at most `limit` bytes, together with its mode bits.
   public static func read(_ path: String, limit: Int = 65_536) throws(SystemError) -> (bytes: [UInt8], mode: UInt32) {
-    // Without O_NONBLOCK a FIFO in the file's place would block for ever.
+    // Without O_NONBLOCK, opening a FIFO would block forever.
     let descriptor = try open(path, O_RDONLY | O_NONBLOCK)
     defer { close(descriptor) }
     var status = stat()
@@ -104,38 +104,38 @@ public enum PrivateFile {
     return (bytes, status.st_mode & 0o7777)
   }
 
-  /// Whether there is anything, also a link that leads nowhere.
+  /// Returns whether the path exists, even as a dangling link.
   public static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// Whether the path names nothing for certain, and it is not that nobody may look.
+  /// Returns whether the path certainly does not exist. False if its directory may not be searched.
   public static func isMissing(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
   }
 
-  /// The mode bits of what the path names, or nil if it names nothing. Those of a link are 0777.
+  /// Returns the mode bits of the path, or nil if it does not exist. A link has 0777.
   public static func mode(_ path: String) -> UInt32? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
   }
 
-  /// Whether the path itself names a symbolic link, wherever that leads; not whether a directory before it is one.
+  /// Returns whether the path itself is a symbolic link. Links among its directories do not count.
   public static func isLink(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Throws for the first of these paths that names a symbolic link.
+  /// Throws for the first of these paths that is a symbolic link.
   public static func requireNoLinks(_ paths: [String]) throws(SystemError) {
     for path in paths {
       var status = stat()
       if lstat(path, &status) == 0 {
         if status.st_mode & S_IFMT == S_IFLNK { throw SystemError("open", path, code: ELOOP) }
       } else if errno == EACCES {
-        // Nothing that is in the folder would be found, as if it were not there.
+        // Nothing in this folder can be found, as if it did not exist.
         throw SystemError("lstat", split(path).parent, code: EACCES)
       }
     }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Room on a disk that is held by a file until it is needed: what must be written however full the disk is, such as an
-/// audit log, gets it back in parts.
+/// A file that reserves disk space for writes that must succeed on a full disk, such as those of an audit log. The
+/// space is released in parts.
 ///
 /// ```swift
 /// let reserve = RoomReserve(directory: "/home/casey/.local/share/hpeer")
@@ -12,27 +12,29 @@ import Glibc
 /// }
 /// ```
 ///
-/// It never fails itself: without a reserve things are as they would be without it.
+/// A reserve that cannot be created or released causes no error: everything works as without it.
 public struct RoomReserve: Sendable {
-  /// Of a whole reserve.
+  /// The size of a full reserve, in bytes.
   public static let bytes = 2 << 20
-  /// What is left of it by all but the most urgent, so that whoever reads much on a full disk can still be locked out.
+  /// The bytes that only the most urgent writes may use, so that a client that reads much on a full disk can still be
+  /// locked out.
   public static let forTheMostUrgent = 512 << 10
-  /// What is given back at once: room for the log and the index of a database, and for what is to be written.
+  /// The bytes that are released at once: enough for a database's log and index and the data to write.
   static let part = 256 << 10
-  /// It takes no more than a sixteenth of what is free.
+  /// The reserve takes at most one part in sixteen of the free space.
   private static let share: UInt64 = 16
 
   private let path: String
 
-  /// - Parameter directory: in which the file `room.reserve` is.
+  /// Creates a reserve.
+  /// - Parameter directory: the directory of the file `room.reserve`.
   public init(directory: String) {
     path = directory + "/room.reserve"
   }
 
-  /// Makes it whole, where it is not and the disk has plenty of room. Blocking.
+  /// Fills the reserve if it is not full and the disk has plenty of free space. Blocking.
   ///
-  /// - Parameter freeBytes: on that disk.
+  /// - Parameter freeBytes: the free bytes on that disk.
   public func fill(from freeBytes: UInt64) {
     guard size < Self.bytes, freeBytes / Self.share >= UInt64(Self.bytes) else { return }
     guard let descriptor = try? PrivateFile.open(path, O_WRONLY | O_CREAT) else { return }
@@ -40,12 +42,12 @@ public struct RoomReserve: Sendable {
     _ = posix_fallocate(descriptor, 0, Self.bytes)
   }
 
-  /// Does `body`; where the disk is full, gives a part back and does it again, until it can be done or no more may be given
-  /// back.
+  /// Runs `body`. While the disk is full, releases a part of the reserve and runs it again, until it succeeds or no
+  /// more may be released.
   ///
   /// - Parameters:
-  ///   - kept: how many bytes are left for what matters more.
-  ///   - isFull: whether `body` failed for want of room.
+  ///   - kept: the number of bytes to leave for more urgent writes.
+  ///   - isFull: returns whether `body` failed because the disk is full.
   public func released<Result, Failure: Error>(
     keeping kept: Int = 0, where isFull: (Failure) -> Bool, _ body: () async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
@@ -62,13 +64,13 @@ public struct RoomReserve: Sendable {
     }
   }
 
-  /// Gives a part of it back to the disk, unless another process has done so since it was seen last. Blocking.
+  /// Releases a part of the reserve, unless another process has done so since `seen`. Blocking.
   ///
   /// - Parameters:
-  ///   - seen: its size when room was wanted last, in bytes; `nil` the first time, where it is only looked at: room may have
-  ///     been given back just now.
-  ///   - kept: how much of it is not given back, in bytes.
-  /// - Returns: its size now; `nil` where nothing is left that may be given back.
+  ///   - seen: the size at the previous failure, in bytes. With `nil`, the first time, nothing is released: another
+  ///     process may have freed space just now.
+  ///   - kept: the number of bytes that must not be released.
+  /// - Returns: the current size; `nil` if no more may be released.
   func release(seen: Int?, keeping kept: Int) -> Int? {
     guard let descriptor = try? PrivateFile.open(path, O_WRONLY) else { return nil }
     defer { close(descriptor) }
@@ -80,7 +82,7 @@ public struct RoomReserve: Sendable {
     return ftruncate(descriptor, off_t(rest)) == 0 ? rest : nil
   }
 
-  /// In bytes; 0 where there is none.
+  /// The current size in bytes; 0 if there is no reserve.
   private var size: Int {
     var status = stat()
     return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0

@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// Brings everything that was written to the file system of a folder to the disk (syncfs(2)): faster than file by file where
-/// there are many. Blocks.
+/// Syncs the file system of a folder to disk (syncfs(2)), which is faster than syncing many files individually.
+/// Blocks.
 ///
-/// - Returns: 0, or the `errno` value that says what failed.
+/// - Returns: 0, or the `errno` value of the failure.
 public func synchroniseFileSystem(of folder: String) -> Int32 {
   let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
   guard descriptor >= 0 else { return errno }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// A path as a person writes it.
+/// A path as written by a person.
 public enum UserPath {
-  /// `~` is this user's home; what is relative begins there, since a service has no other place.
+  /// Returns the absolute path. `~` is this user's home directory, and relative paths start there because a service
+  /// has no meaningful current directory.
   public static func absolute(_ path: String) -> String {
     let environment = ProcessInfo.processInfo.environment
     let expanded = expandingTilde(path, environment)
     return expanded.hasPrefix("/") ? expanded : "\(home(environment))/\(expanded)"
   }
 
-  /// `~` is this user's home; what is relative stays so.
+  /// Returns the path with `~` replaced by this user's home directory. Relative paths stay relative.
   public static func expandingTilde(_ path: String, _ environment: [String: String]) -> String {
     path == "~" || path.hasPrefix("~/") ? home(environment) + path.dropFirst() : path
   }

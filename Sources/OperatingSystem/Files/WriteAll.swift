@@ -1,9 +1,9 @@
 import Glibc
 
-/// Writes all of the bytes to a descriptor, however many calls of write(2) that takes. Blocks while the reader or the disk is
-/// slow, also where the descriptor is non-blocking, as another process may have made a terminal or a pipe that is shared.
+/// Writes all bytes to a descriptor, with as many calls of write(2) as necessary. Blocks while the reader or the disk
+/// is slow, even if the descriptor is non-blocking, as another process may have made a shared terminal or pipe.
 ///
-/// - Returns: 0, or the `errno` value that ended it; some of the bytes may be written then.
+/// - Returns: 0, or the `errno` value of the failure; some of the bytes may have been written.
 public func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
   var rest = bytes
   while let start = rest.baseAddress, !rest.isEmpty {

@@ -2,13 +2,13 @@ import Foundation
 
 /// Addresses of this machine that others on its network can reach.
 public enum LocalAddress {
-  /// Numeric addresses of interfaces that are up and not loopback, IPv4 first; link-local IPv6 is left out, because it
-  /// means nothing without the other side's interface name.
+  /// Returns the numeric addresses of interfaces that are up and not loopback, IPv4 first. Link-local IPv6 addresses
+  /// are left out because they are only valid together with the other machine's interface name.
   public static func all() -> [String] {
     reachable().filter { !isLinkLocal($0) }
   }
 
-  /// The IPv6 addresses of the same interfaces that ``all()`` leaves out, each with `%` and the interface here.
+  /// Returns the link-local IPv6 addresses of the same interfaces, each with `%` and the interface on this machine.
   public static func linkLocal() -> [String] {
     reachable().filter(isLinkLocal)
   }
@@ -28,9 +28,9 @@ public enum LocalAddress {
   }
 }
 
-/// What this machine is called on its network.
+/// The host name of this machine.
 public enum Hostname {
-  /// The host name up to its first dot.
+  /// The host name up to its first dot, or `hpeer` if it is empty.
   public static var short: String {
     let name = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
     return name.isEmpty ? "hpeer" : String(name)

@@ -2,29 +2,29 @@ import Glibc
 
 /// A network interface with one of its IPv4 addresses.
 public struct NetworkInterface: Hashable, Sendable {
-  /// The kernel's, such as `wlan0`.
+  /// The kernel's name, such as `wlan0`.
   public let name: String
-  /// From 1, as system calls want it; 0 for an interface that has gone meanwhile.
+  /// The index for system calls, from 1; 0 if the interface no longer exists.
   public let index: UInt32
-  /// Nil where it has no IPv4 address.
+  /// The IPv4 address, or nil if the interface has none.
   public let address: IPv4Address?
-  /// How many bits of ``address`` are the network's, 0 to 32; 32 where there is no IPv4 address.
+  /// The length of the network prefix of ``address`` in bits, 0 to 32; 32 if there is no IPv4 address.
   public let prefixLength: Int
-  /// Switched on, and with a link: `IFF_UP` and `IFF_RUNNING`.
+  /// Whether the interface is enabled and has a link: `IFF_UP` and `IFF_RUNNING`.
   public let isUp: Bool
-  /// Leads to this machine itself only.
+  /// Whether the interface only leads to this machine itself.
   public let isLoopback: Bool
-  /// mDNS needs it: `IFF_MULTICAST`.
+  /// Whether the interface supports multicast, which mDNS needs: `IFF_MULTICAST`.
   public let takesMulticast: Bool
 
-  /// Whether other machines may be behind it. Bridges and cables that lead to containers and virtual machines of this
-  /// machine are not.
+  /// Whether the interface may lead to other machines. False for bridges and virtual cables to containers and virtual
+  /// machines on this machine.
   public var leadsOut: Bool {
     isUp && takesMulticast && !isLoopback
       && !["docker", "veth", "br-", "virbr", "podman", "cni", "lxcbr", "vnet"].contains { name.hasPrefix($0) }
   }
 
-  /// Every interface once for each of its IPv4 addresses, and once if it has none.
+  /// Returns every interface once for each of its IPv4 addresses, and once if it has none.
   @Sendable public static func all() -> [NetworkInterface] {
     let interfaces = InterfaceEntry.all().map(NetworkInterface.init)
     let withAddress = Set(interfaces.filter { $0.address != nil }.map(\.name))
@@ -40,7 +40,7 @@ public struct NetworkInterface: Hashable, Sendable {
       isLoopback: entry.has(IFF_LOOPBACK), takesMulticast: entry.has(IFF_MULTICAST))
   }
 
-  /// From values that are known already. What is left out is as of a usual interface to the local network.
+  /// Creates an interface from known values. The defaults describe a typical interface to the local network.
   public init(
     name: String, index: UInt32 = 0, address: IPv4Address?, prefixLength: Int = 24, isUp: Bool = true,
     isLoopback: Bool = false, takesMulticast: Bool = true
@@ -55,11 +55,11 @@ public struct NetworkInterface: Hashable, Sendable {
   }
 }
 
-/// What getifaddrs(3) lists: an interface with one of its addresses, of IP or not.
+/// An entry of getifaddrs(3): an interface with one of its addresses, of any family.
 struct InterfaceEntry {
   enum Address {
     case ipv4(IPv4Address)
-    /// Numeric; a link-local one with `%` and the interface.
+    /// A numeric IPv6 address; a link-local one ends in `%` and the interface.
     case ipv6(String)
   }
 

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A lock between processes (and between threads of one) on a file that is made for it and stays: flock(2). It is held for
-/// as long as this exists; the kernel frees it when its holder dies.
+/// A lock between processes, and between threads of a process, on a file that exists only for it and is never
+/// deleted: flock(2). It is held while this object exists; the kernel releases it when the process ends.
 public final class FileLock: Sendable {
-  /// With whom a lock may be held.
+  /// The mode of a lock.
   public enum Sharing: Sendable {
-    /// `shared` with all who ask for the same; `alone` with nobody.
+    /// `shared` locks exclude only `alone` locks; an `alone` lock excludes all others.
     case shared, alone
 
     fileprivate var operation: Int32 { self == .shared ? LOCK_SH : LOCK_EX }
@@ -13,7 +13,7 @@ public final class FileLock: Sendable {
 
   private let descriptor: Int32
 
-  /// Blocks until the lock is free.
+  /// Acquires the lock. Blocks until it is free.
   public init(_ path: String, _ sharing: Sharing) throws(SystemError) {
     descriptor = try Self.open(path)
     while flock(descriptor, sharing.operation) != 0 {
@@ -21,7 +21,8 @@ public final class FileLock: Sendable {
     }
   }
 
-  /// Blocks until the lock is free; nil once `isCancelled` before that. Looks every 20 ms, because nothing wakes flock(2).
+  /// Acquires the lock. Blocks until it is free; nil if `isCancelled` returns true before that. Polls every 20 ms,
+  /// because flock(2) cannot be woken up.
   public init?(_ path: String, _ sharing: Sharing, unless isCancelled: () -> Bool) throws(SystemError) {
     descriptor = try Self.open(path)
     while flock(descriptor, sharing.operation | LOCK_NB) != 0 {
@@ -31,24 +32,25 @@ public final class FileLock: Sendable {
     }
   }
 
-  /// Nil where somebody else holds the lock.
+  /// Acquires the lock without waiting; nil if it is not free.
   public init?(ifFree path: String, _ sharing: Sharing) throws(SystemError) {
     descriptor = try Self.open(path)
     guard flock(descriptor, sharing.operation | LOCK_NB) == 0 else { return nil }
   }
 
-  /// Unlocked first: a child between fork(2) and execve(2) still has the descriptor, and would hold the lock.
+  /// Unlocks explicitly: a child process between fork(2) and execve(2) still has the descriptor and would keep the
+  /// lock.
   deinit {
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Opens the file at `path`, and makes it where there is none. For flock(2); whoever calls closes it.
+  /// Opens the file at `path` for flock(2), and creates it if there is none. The caller closes the descriptor.
   public static func open(_ path: String) throws(SystemError) -> Int32 {
     try PrivateFile.open(path, O_RDWR | O_CREAT | O_NONBLOCK)
   }
 
-  /// Runs `body` alone. Blocks until the lock is free.
+  /// Runs `body` while holding an exclusive lock. Blocks until the lock is free.
   public static func withLock<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     let lock = try FileLock(path, .alone)
     return try withExtendedLifetime(lock, body)

@@ -1,21 +1,22 @@
 import Foundation
 
-/// A lock on a file as the kernel lets everybody see it: a line of /proc/locks; see proc(5).
+/// A file lock as the kernel lists it: a line of /proc/locks; see proc(5).
 ///
-/// To ask for a lock by fcntl(2) needs a descriptor, and closing that drops this process's own locks on the file.
+/// Querying a lock with fcntl(2) needs a descriptor, and closing that would drop this process's own locks on the
+/// file.
 public struct KernelLock: Hashable, Sendable {
-  /// `POSIX` for locks by fcntl(2), `FLOCK` for those by flock(2).
+  /// The kind of lock: `POSIX` for fcntl(2), `FLOCK` for flock(2).
   public let kind: Substring
-  /// Alone, not shared.
+  /// Whether the lock is exclusive rather than shared.
   public let isExclusive: Bool
-  /// 0 or less where the process is not seen here.
+  /// The ID of the process that holds the lock; 0 or less if the process is not visible here.
   public let process: Int32
-  /// The file's, which another file system may have as well: the device is not kept.
+  /// The inode of the file. Files of other file systems may have the same inode: the device is not kept.
   public let inode: UInt64
-  /// The first byte that is locked, of the whole file 0.
+  /// The offset of the first locked byte; 0 for a whole file.
   public let start: Substring
 
-  /// All lines that can be read, of which `12: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120` is one.
+  /// Returns the locks in all lines that can be parsed, such as `12: POSIX  ADVISORY  WRITE 4711 08:01:131 120 120`.
   public static func parse(_ lines: String) -> [KernelLock] {
     lines.split(separator: "\n").compactMap(KernelLock.init(line:))
   }
@@ -32,7 +33,7 @@ public struct KernelLock: Hashable, Sendable {
     start = fields[6]
   }
 
-  /// Those of this machine's files now; none where the kernel does not say.
+  /// Returns the current locks on this machine's files; none if the kernel does not list them.
   public static func all() -> [KernelLock] {
     (try? String(contentsOfFile: "/proc/locks", encoding: .utf8)).map(parse) ?? []
   }

@@ -2,13 +2,13 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Why a program could not be run.
+/// An error that kept a program from running.
 public enum ChildProgramError: Error, Hashable, Sendable {
-  /// It is not there, or is none.
+  /// The program does not exist or is not executable.
   case cannotRun(path: String, reason: String)
-  /// Something of this machine is lacking now.
+  /// The program could not be started because this machine lacks a resource.
   case notStarted(path: String, reason: String)
-  /// Its input could not be written for it.
+  /// The program's input could not be written.
   case noInput(reason: String)
 }
 
@@ -22,8 +22,8 @@ extension ChildProgramError: CustomStringConvertible {
   }
 }
 
-/// A program of a person's own, run once for each input. All that it starts, too, is killed when the task is cancelled: what
-/// its environment's `HPEER_RUN` names, wherever it is by then.
+/// A program chosen by the user, run once for each input. If the task is cancelled, the program and all processes
+/// that it started are killed: those with its `HPEER_RUN` in their environment, even if they were detached.
 ///
 /// ```swift
 /// guard let path = ChildProgram.path(of: "wc") else { return }
@@ -32,23 +32,23 @@ extension ChildProgramError: CustomStringConvertible {
 /// print(end.status == .exit(0), end.said)
 /// ```
 public struct ChildProgram: Sendable {
-  /// How a run ended.
+  /// The result of a run.
   public struct End: Hashable, Sendable {
-    /// As `waitpid(2)` tells it.
+    /// The exit status or signal, as reported by `waitpid(2)`.
     public enum Status: Hashable, Sendable {
-      /// By itself, with this exit status.
+      /// The program exited with this status.
       case exit(Int32)
-      /// By this signal.
+      /// The program was ended by this signal.
       case signal(Int32)
     }
 
-    /// How it ended.
+    /// The exit status or signal.
     public var status: Status
-    /// The end of what it wrote to standard error, on one line.
+    /// The end of the program's standard error, on one line.
     public var said: String
   }
 
-  /// The most that is kept of standard error, in bytes.
+  /// The maximum length of the kept standard error, in bytes.
   public static let longestError = 2_048
 
   private let path: String
@@ -56,15 +56,17 @@ public struct ChildProgram: Sendable {
   private let variables: [String: String]
   private let folder: String
 
+  /// Creates a program.
+  ///
   /// - Parameters:
   ///   - path: see ``path(of:environment:)``.
-  ///   - variables: of its environment, in addition to what is harmless of this process's.
-  ///   - folder: where its input is kept while it runs, in a file without a name.
+  ///   - variables: environment variables, in addition to the harmless ones of this process.
+  ///   - folder: the folder in which the input is kept during a run, in an unnamed file.
   public init(_ path: String, arguments: [String], variables: [String: String] = [:], folder: String) {
     (self.path, self.arguments, self.variables, self.folder) = (path, arguments, variables, folder)
   }
 
-  /// The program of a path or a name in `PATH`; `nil` where there is none that may be executed.
+  /// Returns the path of a program, given by a path or a name in `PATH`; `nil` if there is no executable program.
   public static func path(of name: String, environment: [String: String] = ProcessInfo.processInfo.environment)
     -> String?
   {
@@ -80,19 +82,20 @@ public struct ChildProgram: Sendable {
     return folders.lazy.map { "\($0)/\(name)" }.first { $0.hasPrefix("/") && isProgram($0) }
   }
 
-  /// Throws ``ChildProgramError`` where it cannot be started, and `CancellationError`.
+  /// Runs the program. Throws ``ChildProgramError`` if it cannot be started, and `CancellationError`.
   ///
   /// - Parameters:
-  ///   - more: variables of this run alone.
-  ///   - record: the name of a file in the folder that records the run while it lasts, where one at a time is to run: if this
-  ///     process is killed meanwhile, the next run with that file first kills the orphaned processes. `nil` for none.
+  ///   - more: environment variables for this run only.
+  ///   - record: the name of a file in the folder that records the run while it lasts, for programs of which only one
+  ///     run at a time is allowed. If this process is killed during the run, the next run with that file first kills
+  ///     the orphaned processes. `nil` for none.
   public func run(
     input: [UInt8], variables more: [String: String] = [:], record: String? = nil
   ) async throws -> End {
     let child = Child()
     var variables = variables.merging(more) { $1 }
     variables[RunRecord.variable] = child.name
-    // To look for what it has started takes a while.
+    // Searching for the processes that it has started takes a while.
     let kill: @Sendable () -> Void = { Thread.detachNewThread { child.kill() } }
     let end = try await onThread(onCancel: kill) { [self, variables] _ in
       try runBlocking(input, variables, child, record.map { RunRecord(path: "\(folder)/\($0)") })
@@ -101,7 +104,7 @@ public struct ChildProgram: Sendable {
     return end
   }
 
-  /// What is handed on of this process's own environment: nothing that may hold a secret.
+  /// The environment variables that the program inherits: none that may hold a secret.
   private static let inherited = [
     "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LC_TIME", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
     "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -184,17 +187,17 @@ public struct ChildProgram: Sendable {
     return child.start { pid in posix_spawn(&pid, path, &actions, &attributes, words + [nil], settings + [nil]) }
   }
 
-  /// One run, which may be killed from elsewhere.
+  /// A run, which may be killed from another thread.
   private final class Child: Sendable {
     private enum State {
       case new
       case running(pid_t)
       case over
-      /// Killed before it began.
+      /// Killed before it started.
       case cancelled
     }
 
-    /// No other run's.
+    /// The unique name of the run.
     let name = UUID().uuidString
     private let state = Mutex(State.new)
 
@@ -208,7 +211,7 @@ public struct ChildProgram: Sendable {
       }
     }
 
-    /// With all that it has started.
+    /// Kills the program and all processes that it has started.
     func kill() {
       state.withLock { state in
         switch state {
@@ -219,7 +222,7 @@ public struct ChildProgram: Sendable {
       }
     }
 
-    /// Reads what it says until it has ended; what its own children say after that is not waited for.
+    /// Reads standard error until the program exits. Does not wait for output of processes that it leaves behind.
     func wait(reading descriptor: Int32) -> End {
       var said: [UInt8] = []
       var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -253,14 +256,14 @@ public struct ChildProgram: Sendable {
     /// A pipe holds as much as sixteen reads take.
     private static let mostReadsAfterEnd = 16
 
-    /// `nil` while it runs.
+    /// Returns the exit status or signal, or `nil` while the program runs.
     private func reap(blocking: Bool) -> End.Status? {
       guard case .running(let pid) = state.withLock(\.self) else { return .signal(SIGKILL) }
-      // Not reaped yet, so that its number cannot be another's while it is killed.
+      // Not reaped before the lock is held, so that its process ID cannot be reused while it is being killed.
       var info = siginfo_t()
       let flags = WEXITED | WNOWAIT | (blocking ? 0 : WNOHANG)
       guard waitid(P_PID, id_t(pid), &info, flags) == 0 else { return errno == EINTR ? nil : .signal(SIGKILL) }
-      // Nothing has ended where the structure is as it was.
+      // The structure is unchanged if the program has not exited.
       guard info.si_signo == SIGCHLD else { return nil }
       return state.withLock { state in
         var status: Int32 = 0

@@ -1,43 +1,44 @@
 import Foundation
 import Glibc
 
-/// How a program of the system ended.
+/// The result of running a system program.
 public enum CommandOutcome: Hashable, Sendable {
-  /// There is no such program here.
+  /// The program does not exist on this machine.
   case absent
-  /// It ended by itself, be it well or not.
+  /// The program exited, successfully or not.
   ///
   /// - Parameters:
   ///   - status: its exit status; 0 for success.
-  ///   - output: what it wrote to standard output, as UTF-8, faults replaced.
-  ///   - errors: likewise, to standard error.
+  ///   - output: its standard output as UTF-8, with invalid bytes replaced.
+  ///   - errors: its standard error, likewise.
   case finished(status: Int32, output: String, errors: String)
-  /// It did not end in time, or could not be started.
+  /// The program did not exit in time, or could not be started.
   case failed
 
-  /// What it wrote, if it succeeded.
+  /// The standard output if the program succeeded.
   public var output: String? {
     if case .finished(0, let output, _) = self { output } else { nil }
   }
 }
 
-/// Runs a program of the system in the C locale, with no input.
+/// A runner for system programs, in the C locale and with no input.
 public enum CommandRunner {
-  /// Not PATH: what runs as root must not be what somebody put there.
+  /// The directories that are searched. PATH is ignored: a program that runs as root must not come from a user's
+  /// directory.
   private static let directories = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
 
-  /// The first of this name that may be executed in the directories of the system, whatever `PATH` says; `nil` where
-  /// there is none.
+  /// Returns the path of the first executable of this name in the system's directories; `nil` if there is none.
   public static func path(of name: String) -> String? {
     directories.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
-  /// Runs the program and waits for its end, on a thread of its own; a cancelled task waits as well. Not for programs
-  /// that write much: all of it is held in memory, and who fills the pipe of standard error hangs until the limit.
+  /// Runs a program and waits for it to exit, on a thread of its own, even if the task is cancelled. Not for programs
+  /// that write much: all output is held in memory, and a program that fills the pipe of standard error hangs until
+  /// the limit.
   ///
   /// - Parameters:
-  ///   - name: without a path; see ``path(of:)``.
-  ///   - limit: seconds after which it is killed, which is ``CommandOutcome/failed``.
+  ///   - name: the name without a path; see ``path(of:)``.
+  ///   - limit: the time in seconds after which the program is killed; the result is then ``CommandOutcome/failed``.
   public static func run(_ name: String, _ arguments: [String], limit: TimeInterval = 5) async -> CommandOutcome {
     guard let path = path(of: name) else { return .absent }
     var variables = ["PATH": directories.joined(separator: ":")]
@@ -45,9 +46,9 @@ public enum CommandRunner {
     return await run(path: path, arguments, variables: variables, limit: limit)
   }
 
-  /// The same for a program of a path.
+  /// Runs the program at a path.
   ///
-  /// - Parameter variables: all that its environment has, beside the locale.
+  /// - Parameter variables: its complete environment, apart from the locale.
   public static func run(
     path: String, _ arguments: [String], variables: [String: String], limit: TimeInterval = 5
   ) async -> CommandOutcome {

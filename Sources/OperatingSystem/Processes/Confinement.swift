@@ -1,25 +1,27 @@
 import CLinux
 import Glibc
 
-/// What a process gives up before it parses bytes that nobody vouches for.
+/// A sandbox for processes that parse untrusted bytes.
 public enum Confinement {
-  /// How much a confined process may still take.
+  /// The resource limits of a confined process.
   public struct Limits: Sendable {
-    /// Of address space, in bytes.
+    /// The maximum address space, in bytes.
     public var memory: Int
-    /// Of processor time, in seconds.
+    /// The maximum processor time, in seconds.
     public var processorSeconds: Int
 
+    /// Creates limits.
+    ///
     /// - Parameters:
-    ///   - memory: of address space, in bytes, libraries included.
-    ///   - processorSeconds: in programs and in the kernel.
+    ///   - memory: the maximum address space in bytes, including libraries.
+    ///   - processorSeconds: the maximum user and system time, in seconds.
     public init(memory: Int, processorSeconds: Int) {
       (self.memory, self.processorSeconds) = (memory, processorSeconds)
     }
   }
 
-  /// Closes everything but standard input, output and error, leaves the folder that the process was started in, and lets
-  /// it end when the thread does that has started it.
+  /// Closes every descriptor except standard input, output and error, leaves the current directory, and makes the
+  /// process end when the thread that started it ends.
   public static func leaveParent() {
     _ = linux_end_with_parent()
     if linux_close_from(3) != 0 {
@@ -30,11 +32,11 @@ public enum Confinement {
     _ = chdir("/")
   }
 
-  /// From now on this process can open no file and no socket, start nothing, and take no more than `limits` says. It
-  /// keeps what it has loaded, and its standard input, output and error. Cannot be undone.
+  /// Confines this process: it can open no file and no socket, start no process, and use no more than `limits`.
+  /// Loaded libraries and standard input, output and error stay usable. Cannot be undone.
   ///
-  /// Each measure stands where another is not to be had: an empty network where one may be made, limits of descriptors,
-  /// processes and the size of files everywhere, and a filter of system calls where the kernel has one.
+  /// The measures back each other up: an empty network namespace if the kernel permits it, limits on descriptors,
+  /// processes and file sizes everywhere, and a system call filter if the kernel supports it.
   public static func enter(_ limits: Limits) {
     _ = linux_leave_network()
     func limit(_ resource: __rlimit_resource, _ value: Int) {

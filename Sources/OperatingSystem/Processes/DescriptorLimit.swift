@@ -1,10 +1,10 @@
 import Glibc
 
-/// How many files and sockets this process may have open.
+/// The limit on files and sockets that this process may have open.
 public enum DescriptorLimit {
   /// Raises the soft limit (1024 on most systems) to `wanted`, or as near to it as the hard limit allows.
   ///
-  /// - Returns: the limit from now on.
+  /// - Returns: the limit that now applies.
   public static func raise(to wanted: Int) -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

@@ -1,6 +1,6 @@
-/// Runs work that may not make this process grow by more than a number of bytes of resident memory.
+/// Runs work and limits the growth of this process's resident memory.
 ///
-/// The growth is that of the whole process, whoever caused it: choose a limit well above what the work needs.
+/// The whole process counts, not only this work: choose a limit well above what the work needs.
 ///
 /// ```swift
 /// struct TooLarge: Error {}
@@ -9,10 +9,10 @@
 /// ```
 ///
 /// - Parameters:
-///   - growth: the most bytes by which resident memory may grow.
-///   - excess: the error that is thrown when it grew further. The work is cancelled and its end awaited first.
-///   - pause: the time between two looks.
-/// - Throws: `excess`, or what the work throws.
+///   - growth: the maximum growth of resident memory, in bytes.
+///   - excess: the error to throw if the growth exceeds the limit. The work is cancelled and awaited first.
+///   - pause: the time between two measurements.
+/// - Throws: `excess`, or the errors of the work.
 public func within<Value: Sendable>(
   growth: Int, orThrow excess: any Error, pause: Duration = .milliseconds(200),
   _ work: @escaping @Sendable () async throws -> Value

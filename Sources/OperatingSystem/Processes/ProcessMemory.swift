@@ -1,17 +1,19 @@
 import CLinux
 import Glibc
 
-/// This process's memory, in which keys, tokens and codes lie while it runs.
+/// The memory of this process, which holds keys, tokens and codes.
 public enum ProcessMemory {
-  /// Keeps it out of core dumps, from other processes of the same user, and out of what Swift prints when it crashes:
-  /// the runtime's backtracer shows registers and the memory that they point to. Call it first thing.
+  /// Keeps the memory out of core dumps, away from other processes of the same user, and out of Swift's crash
+  /// reports: the runtime's backtracer prints registers and the memory that they point to. Call it before anything
+  /// else.
   ///
-  /// The limit alone would not do: a kernel that pipes dumps to a handler, as systemd sets it up, ignores it (core(5)).
+  /// The core size limit alone is not enough: the kernel ignores it if dumps are piped to a handler, as on systemd
+  /// systems (core(5)).
   public static func keepPrivate() {
     _ = linux_set_undumpable()
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    // The backtracer's handlers are there before main, whatever SWIFT_BACKTRACE says by now.
+    // The backtracer installs its handlers before main; changing SWIFT_BACKTRACE here would be too late.
     for crash in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP] { signal(crash, SIG_DFL) }
   }
 
@@ -22,7 +24,7 @@ public enum ProcessMemory {
     return fields.count > 1 ? Int(fields[1]).map { $0 * Int(getpagesize()) } : nil
   }
 
-  /// For a process that hands large blocks from thread to thread: else each thread's heap keeps the holes, and a process
-  /// that runs longer becomes larger. Call it before the threads begin.
+  /// Configures the allocator for a process that passes large blocks between threads: otherwise each thread's heap
+  /// keeps the gaps, and a long-running process grows. Call it before the threads start.
   public static func returnLargeBlocks() { linux_return_large_blocks() }
 }

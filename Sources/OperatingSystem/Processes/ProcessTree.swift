@@ -1,21 +1,21 @@
 import Foundation
 import Glibc
 
-/// A process and all that it has started, also what has left its group and session (setsid(2)), or whose parent is gone: that
-/// has the mark in its environment still.
+/// A process and all processes that it has started, even those that left its group and session (setsid(2)) or whose
+/// parent has exited: they still have the mark in their environment.
 struct ProcessTree {
-  /// The process that started the others; `nil` where it may be gone. It must not have been reaped (waitpid(2)), so that its
-  /// number is not reused.
+  /// The process that started the others; `nil` if it may have exited. It must not have been reaped (waitpid(2)), so
+  /// that its process ID is not reused.
   let root: pid_t?
-  /// As in an environment, such as `RUN=2F6C…`; no other process has it.
+  /// The environment entry that identifies the processes, such as `RUN=2F6C…`. No other process has it.
   let mark: String
 
-  /// How often it is looked for more of them: what starts others faster than that is not waited for.
+  /// The maximum number of searches for new processes; a program that keeps starting processes faster may escape.
   private static let mostRounds = 100
 
-  /// Ends all of them. Reads all of /proc.
+  /// Kills all of them. Reads all of /proc.
   func kill() {
-    // None starts another while it is looked for the rest.
+    // Stop each process first, so that it cannot start another during the search.
     var stopped: Set<pid_t> = []
     for _ in 0..<Self.mostRounds {
       let others = members().subtracting(stopped)
@@ -27,7 +27,7 @@ struct ProcessTree {
     for process in stopped.union([root].compactMap(\.self)) { _ = Glibc.kill(process, SIGKILL) }
   }
 
-  /// Those that live.
+  /// Returns the processes that are alive.
   private func members() -> Set<pid_t> {
     var (members, children): (Set<pid_t>, [pid_t: [pid_t]]) = ([], [:])
     for process in Self.processes() {
@@ -52,12 +52,12 @@ struct ProcessTree {
     return names.compactMap { pid_t($0) }
   }
 
-  /// As proc(5) has them; `nil` where it is gone.
+  /// Returns the state and the parent of a process, as in proc(5); `nil` if it has exited.
   private static func status(of process: pid_t) -> (state: Substring, parent: pid_t)? {
     guard case .text(let text) = FileContents(path: "/proc/\(process)/stat"), let end = text.lastIndex(of: ")") else {
       return nil
     }
-    // Behind the name, which may hold anything.
+    // Skip the name in parentheses, which may contain anything.
     let fields = text[text.index(after: end)...].split(separator: " ", maxSplits: 2)
     guard fields.count > 2, let parent = pid_t(fields[1]) else { return nil }
     return (fields[0], parent)

@@ -1,17 +1,17 @@
 import Glibc
 
-/// What a process takes of the machine, as proc(5) says.
+/// The resources that a process uses, as in proc(5).
 public struct ProcessUsage: Hashable, Sendable {
-  /// Bytes of memory that it has now.
+  /// The resident memory, in bytes.
   public var residentBytes: Int
-  /// Descriptors that it has open.
+  /// The number of open descriptors.
   public var descriptors: Int
-  /// Seconds of processors, in programs and in the kernel.
+  /// The processor time, user and system, in seconds.
   public var processorSeconds: Double
-  /// When it began, in seconds since 1970.
+  /// The start time, in seconds since 1970.
   public var started: Double
 
-  /// Of this process; `nil` where the kernel does not say.
+  /// Returns the usage of this process; `nil` if the kernel does not report it.
   public static func current() -> ProcessUsage? {
     guard case .text(let text) = FileContents(path: "/proc/self/stat"),
       case .text(let system) = FileContents(path: "/proc/stat"),
@@ -36,7 +36,7 @@ public struct ProcessUsage: Hashable, Sendable {
     defer { closedir(folder) }
     var count = 0
     while let entry = readdir(folder) { if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 } }
-    // One is this listing's own.
+    // This listing itself has one descriptor open.
     return max(0, count - 1)
   }
 }

@@ -1,26 +1,27 @@
 import Foundation
 import Glibc
 
-/// Records the current run of a program in a file, so that the processes that it leaves orphaned can be killed where this
-/// process is killed before the run ends.
+/// A file that records the current run of a program, so that a later run can kill its orphaned processes if this
+/// process is killed first.
 struct RunRecord: Sendable {
   /// The environment variable that marks the program, and all that it starts, with the name of the run.
   static let variable = "HPEER_RUN"
 
   let path: String
 
-  /// As ``ProcessTree`` looks for it.
+  /// Returns the mark that ``ProcessTree`` searches for.
   static func mark(of name: String) -> String { "\(variable)=\(name)" }
 
-  /// Kills the orphaned processes of the recorded run; does nothing where that came to its end.
+  /// Kills the orphaned processes of the recorded run. Does nothing if that run ended.
   func killOrphans() {
-    // A record that was cut off is of a run that had not begun.
+    // A truncated record belongs to a run that had not started.
     guard let bytes = try? PrivateFile.read(path, limit: 64).bytes,
       let name = UUID(uuidString: String(decoding: bytes, as: UTF8.self))
     else { return }
     ProcessTree(root: nil, mark: Self.mark(of: name.uuidString)).kill()
   }
 
+  /// Records the start of a run.
   /// - Parameter name: a UUID.
   func begin(_ name: String) throws(SystemError) {
     let descriptor = try PrivateFile.open(path, O_WRONLY | O_CREAT | O_TRUNC)

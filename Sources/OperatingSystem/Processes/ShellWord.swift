@@ -1,6 +1,6 @@
-/// Quotes what a person is to copy into a POSIX shell.
+/// Quoting for commands that a person copies into a POSIX shell.
 public enum ShellWord {
-  /// `word`, in quotes if it needs them, so that a command can be copied whatever it contains.
+  /// Returns `word`, in quotes if it needs them.
   public static func quoted(_ word: String) -> String {
     let isPlain = word.utf8.allSatisfy { byte in
       switch byte {
@@ -11,7 +11,7 @@ public enum ShellWord {
       }
     }
     if isPlain, !word.isEmpty { return word }
-    // Not by characters: a quote and a combining mark after it are one, and a quote to the shell all the same.
+    // Split by scalars: a quote with a combining mark is a single character, but still a quote to the shell.
     let parts = word.unicodeScalars.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
     return "'\(parts.joined(separator: "'\\''"))'"
   }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// systemd's journal, spoken to by its native protocol, so that an entry has fields beside its line and no library of
-/// systemd is needed.
+/// A connection to systemd's journal in its native protocol, so that entries have fields and no library of systemd is
+/// needed.
 ///
 /// ```swift
 /// let journal = SystemJournal(behind: STDERR_FILENO)
@@ -12,8 +12,10 @@ public final class SystemJournal: Sendable {
   private let address: UnixAddress
   private let descriptor: Int32
 
-  /// - Parameter stream: a descriptor that leads into the journal. Its socket for entries is beside the one for streams, also
-  ///   where a unit has a journal of its own (`LogNamespace=`). `nil` where the stream leads elsewhere.
+  /// Creates a connection to the journal behind a stream; `nil` if the stream does not lead to a journal.
+  ///
+  /// - Parameter stream: a descriptor connected to a journal's stream socket. The socket for entries is in the same
+  ///   directory, even if the unit has a journal of its own (`LogNamespace=`).
   public init?(behind stream: Int32) {
     let end = "/stdout"
     guard let path = UnixAddress.pathOfPeer(of: stream), path.hasSuffix(end),
@@ -26,10 +28,10 @@ public final class SystemJournal: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Never blocks.
+  /// Writes an entry without blocking.
   ///
-  /// - Returns: whether the journal has taken it. It has not where it is not there, has more to read than it can keep, or the
-  ///   entry is larger than a datagram may be (some 200 kB): say it on the stream then.
+  /// - Returns: whether the journal accepted it. It does not if it is not running, its queue is full, or the entry
+  ///   exceeds the size of a datagram (some 200 kB); write to the stream then.
   public func write(_ entry: JournalEntry) -> Bool {
     address.send(entry.datagram, over: descriptor, flags: Int32(MSG_DONTWAIT))
   }

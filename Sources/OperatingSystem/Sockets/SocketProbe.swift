@@ -1,8 +1,8 @@
 import Glibc
 
-/// Connects to a socket of this machine and hangs up, to see whether somebody is there. Blocks.
+/// A probe that connects to a socket of this machine and hangs up, to check whether a process is listening. Blocks.
 public enum SocketProbe {
-  /// 0, or the `errno` value that tells why it failed; ETIMEDOUT when the time is up.
+  /// Connects to an address. Returns 0, or the `errno` value of the failure; ETIMEDOUT if the time is up.
   public static func connect(to address: IPv4Address, port: UInt16, milliseconds: Int32 = 2000) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
     let descriptor = socket(AF_INET, kind, 0)
@@ -21,7 +21,7 @@ public enum SocketProbe {
     return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0 ? code : errno
   }
 
-  /// 0, or the `errno` value that tells why it failed.
+  /// Connects to a Unix socket. Returns 0, or the `errno` value of the failure.
   public static func connect(to path: String) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -2,18 +2,18 @@ import Foundation
 
 /// A row of /proc/net/{udp,udp6,tcp,tcp6}; see proc(5).
 public struct SocketEntry: Hashable, Sendable {
-  /// In network byte order: 4 bytes or 16.
+  /// The local address in network byte order: 4 bytes or 16.
   public let address: [UInt8]
-  /// The local one, as people write it.
+  /// The local port.
   public let port: UInt16
-  /// In the state `LISTEN`, which only TCP has: a UDP socket that takes what comes is not.
+  /// Whether the socket is in the state `LISTEN`. Only TCP sockets can be; UDP sockets that receive are not.
   public let isListening: Bool
   /// The user id of the socket's owner.
   public let user: UInt32
-  /// What ``SocketOwner/find(of:)`` knows it by; 0 where no process holds it any more.
+  /// The inode by which ``SocketOwner/find(of:)`` finds the owner; 0 if no process holds the socket any more.
   public let inode: UInt64
 
-  /// All rows that can be read. Lines that cannot are passed over.
+  /// Returns all rows of a table, skipping lines that cannot be parsed.
   public static func parse(_ table: String) -> [SocketEntry] {
     table.split(separator: "\n").dropFirst().compactMap { SocketEntry(line: $0) }
   }
@@ -27,7 +27,7 @@ public struct SocketEntry: Hashable, Sendable {
     }
     var address: [UInt8] = []
     var rest = local[0]
-    // Groups of four bytes, each printed as a number of this machine's byte order.
+    // Each group of four bytes is printed as a number in this machine's byte order.
     while !rest.isEmpty {
       guard let word = UInt32(rest.prefix(8), radix: 16) else { return nil }
       withUnsafeBytes(of: word) { address += $0 }
@@ -40,10 +40,11 @@ public struct SocketEntry: Hashable, Sendable {
     self.inode = inode
   }
 
-  /// Whether it is bound to `0.0.0.0` or `::`, and so can be reached from outside where no firewall is.
+  /// Whether the socket is bound to `0.0.0.0` or `::`, and so reachable from other machines unless a firewall blocks
+  /// it.
   public var isForAllAddresses: Bool { address.allSatisfy { $0 == 0 } }
 
-  /// Dotted, or nil for IPv6.
+  /// The address in dotted form, or nil for IPv6.
   public var ipv4: String? {
     address.count == 4 ? address.map(String.init).joined(separator: ".") : nil
   }
@@ -52,7 +53,7 @@ public struct SocketEntry: Hashable, Sendable {
 /// A process that holds a socket.
 public struct SocketOwner: Hashable, Sendable {
   public let pid: Int32
-  /// At most 15 bytes, the kernel's `comm`: chosen by the process itself.
+  /// The process name, at most 15 bytes: the kernel's `comm`, which the process itself chooses.
   public let name: String
 
   public init(pid: Int32, name: String) {
@@ -60,7 +61,8 @@ public struct SocketOwner: Hashable, Sendable {
     self.name = name
   }
 
-  /// Looks through the file descriptors of all processes that this user may look at.
+  /// Returns the owners of sockets by inode. Searches the file descriptors of all processes that this user may
+  /// inspect.
   public static func find(of inodes: Set<UInt64>) -> [UInt64: SocketOwner] {
     var owners: [UInt64: SocketOwner] = [:]
     let manager = FileManager.default

@@ -1,19 +1,23 @@
 import Glibc
 
-/// Where a socket of this machine is, as unix(7) has it.
+/// The address of a Unix domain socket; see unix(7).
 struct UnixAddress: Hashable, Sendable {
-  /// What `sun_path` is to be, as long as it counts.
+  /// The bytes of `sun_path`, as many as are significant.
   private let bytes: [UInt8]
 
-  /// - Parameter name: an absolute path, or `@` and a name of the abstract space; `nil` for what is neither, or too long.
+  /// Creates an address.
+  ///
+  /// - Parameter name: an absolute path, or `@` and a name in the abstract namespace; `nil` if the text is neither or
+  ///   too long.
   init?(_ name: String) {
-    // A path ends with a NUL that must fit, too.
+    // The NUL at the end of a path must fit, too.
     guard name.hasPrefix("/") || name.hasPrefix("@"), (2...107).contains(name.utf8.count) else { return nil }
     // `@` stands for the NUL with which an abstract address begins.
     bytes = name.hasPrefix("@") ? [0] + name.utf8.dropFirst() : Array(name.utf8) + [0]
   }
 
-  /// The path that a socket is connected to; `nil` where it is no connected socket of this machine, or has none.
+  /// Returns the path that a socket is connected to; `nil` if it is not a connected Unix socket or its peer has no
+  /// path.
   static func pathOfPeer(of descriptor: Int32) -> String? {
     var address = sockaddr_un()
     var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -26,14 +30,14 @@ struct UnixAddress: Hashable, Sendable {
     return path.isEmpty ? nil : String(decoding: path, as: UTF8.self)
   }
 
-  /// One datagram, as sendto(2) sends it.
+  /// Sends a datagram with sendto(2).
   ///
-  /// - Returns: whether it was taken.
+  /// - Returns: whether the whole datagram was sent.
   func send(_ datagram: [UInt8], over descriptor: Int32, flags: Int32 = 0) -> Bool {
     var target = sockaddr_un()
     target.sun_family = sa_family_t(AF_UNIX)
     withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: bytes) }
-    // An abstract address is as long as is said here.
+    // The length given here is the length of an abstract address.
     let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
     let count = withUnsafePointer(to: &target) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -1,12 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Runs work that blocks or computes for long on a thread of its own, so that no thread of the cooperative pool waits for
-/// it.
+/// Runs blocking or long-running work on a thread of its own, so that it does not occupy the cooperative pool.
 ///
 /// - Parameters:
-///   - onCancel: called when the task is cancelled, perhaps before `work` begins: to wake work that waits.
-///   - work: told whether the task has been cancelled. Nothing else ends it.
+///   - onCancel: called when the task is cancelled, perhaps before `work` begins, to wake up waiting work.
+///   - work: receives a function that returns whether the task is cancelled. Work that ignores it is not interrupted.
 public func onThread<Value: Sendable, Failure: Error>(
   onCancel: @escaping @Sendable () -> Void = {},
   _ work: @escaping @Sendable (_ isCancelled: @escaping @Sendable () -> Bool) throws(Failure) -> Value
@@ -18,7 +17,7 @@ public func onThread<Value: Sendable, Failure: Error>(
         continuation.resume(
           returning: Result { () throws(Failure) in try work { cancellation.flag.load(ordering: .acquiring) } })
       }
-      // A parser may call itself as deep as its limits allow.
+      // A parser may recurse as deeply as its limits allow.
       thread.stackSize = 4 << 20
       thread.start()
     }
@@ -33,7 +32,7 @@ private final class Cancellation: Sendable {
   let flag = Atomic(false)
 }
 
-/// Runs work to its end whether or not the caller's task is cancelled: for what was done and must be written down.
+/// Runs work to its end even if the caller's task is cancelled, for results that must be recorded.
 public func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
   try await Task { try await work() }.value
 }

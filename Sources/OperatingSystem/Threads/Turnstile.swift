@@ -1,11 +1,12 @@
-/// Lets one through at a time, in no order.
+/// A lock for asynchronous work: one operation at a time, in no guaranteed order.
 package actor Turnstile {
   private var isTaken = false
   private var waiting: [CheckedContinuation<Void, Never>] = []
 
   package init() {}
 
-  /// Nobody waits longer than those before take, also where the task is cancelled: what they do ends then.
+  /// Runs `body` when its turn comes. A cancelled task still waits for its turn, but its predecessors are usually
+  /// cancelled, too, and end soon; it then throws without running `body`.
   package nonisolated func pass<Result: Sendable>(
     _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -30,7 +31,7 @@ package actor Turnstile {
   }
 
   private func leave() {
-    // Whoever waits takes over: nobody comes in between.
+    // The first waiting task takes over directly, so no newcomer can overtake it.
     if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Keeps Swift's threads from writing to the system's log that they ask for priorities which they are not given: a line for
-/// each, under any user but root. Where `LIBDISPATCH_LOG` says otherwise, that stays. Call it before the threads begin.
+/// Stops Swift's worker threads from logging a line for each priority that the system denies them, as it does for
+/// every user but root. Keeps a `LIBDISPATCH_LOG` that is set already. Call it before the threads start.
 public func quietWorkerThreads() {
   setenv("LIBDISPATCH_LOG", "NO", 0)
 }

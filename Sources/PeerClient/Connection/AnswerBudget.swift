@@ -1,8 +1,8 @@
 import NIOCore
 import PeerProtocol
 
-/// Ends a connection whose answer has more beside its body than any has: heads without end, 1xx answers, extensions of
-/// chunks, trailers. Stands before the HTTP decoder, and is told by ``RequestMark`` what that made of the bytes.
+/// A handler that closes a connection whose answer has too many bytes outside its body: endless heads, 1xx answers,
+/// chunk extensions, trailers. It stands before the HTTP decoder; ``RequestMark`` reports the decoded body bytes.
 final class AnswerBudget: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -17,7 +17,7 @@ final class AnswerBudget: ChannelInboundHandler {
     self.limits = limits
   }
 
-  /// A request leaves over this connection.
+  /// Resets the counts because a new request is sent over this connection.
   func requestBegins() {
     (received, body) = (0, 0)
   }
@@ -28,7 +28,7 @@ final class AnswerBudget: ChannelInboundHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     received += unwrapInboundIn(data).readableBytes
-    // Decoded before this returns.
+    // The decoder has processed the bytes when this returns.
     context.fireChannelRead(data)
     guard received - body > limits.framingBytes + body * limits.framingPerBodyByte else { return }
     context.fireErrorCaught(Exceeded())

@@ -4,17 +4,17 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// Which certificate a connection accepts.
+/// The certificates that a connection accepts.
 public enum CertificateTrust: Hashable, Sendable {
-  /// Certificate pinning: only this fingerprint is accepted, and that is decided in the handshake, before a byte of the
+  /// Certificate pinning: only this fingerprint is accepted. That is decided in the handshake, before a byte of the
   /// request is sent.
   case pinned(Fingerprint, peer: String)
-  /// Any, remembered: for pairing, where SPAKE2 binds the code to the certificate that was seen. Nothing secret may be
-  /// sent over such a connection.
+  /// Any certificate, whose fingerprint is remembered for pairing, where SPAKE2 binds the code to it. Never send a
+  /// secret over such a connection.
   case anyForPairing
 }
 
-/// Judges the server's certificate in the handshake and remembers it.
+/// A verifier that checks the server's certificate in the handshake and remembers its fingerprint.
 final class CertificateJudge: Sendable {
   private let trust: CertificateTrust
   private let seenFingerprint = Mutex<Fingerprint?>(nil)
@@ -23,16 +23,16 @@ final class CertificateJudge: Sendable {
     self.trust = trust
   }
 
-  /// The SHA-256 of the leaf certificate that the server showed; `nil` before the handshake.
+  /// The SHA-256 of the server's leaf certificate; `nil` before the handshake.
   var seen: Fingerprint? { seenFingerprint.withLock(\.self) }
 
-  /// What to tell the person when the handshake failed because of the pin.
+  /// The error to report if the handshake failed because of the pin.
   var mismatch: PeerError? {
     guard case .pinned(let pinned, let peer) = trust, let seen, seen != pinned else { return nil }
     return .certificateChanged(peer: peer, pinned: pinned, seen: seen)
   }
 
-  /// Names and dates of the certificate are not looked at: the pin is the identity.
+  /// Verifies a certificate chain. The certificate's names and dates are ignored because the pin is the identity.
   func judge(_ chain: [NIOSSLCertificate]) -> NIOSSLVerificationResult {
     guard let leaf = chain.first, let der = try? leaf.toDERBytes() else { return .failed }
     let fingerprint = Fingerprint(certificateDER: der)

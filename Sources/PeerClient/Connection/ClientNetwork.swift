@@ -4,12 +4,12 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// How a client reaches other machines, how it waits, and what it lets them take. Tests put their own in its place, for
-/// the tasks that they run.
+/// The network dependencies of a client: how it connects, its clocks, and its limits on other machines. Tests replace
+/// them for their tasks.
 package struct ClientNetwork: Sendable {
   @TaskLocal package static var current = ClientNetwork()
 
-  /// A channel to the endpoint over which HTTP can be spoken, and the certificate that was seen there.
+  /// A function that connects to an endpoint and returns an HTTP channel and the server's fingerprint.
   package typealias Connector =
     @Sendable (
       _ endpoint: PeerEndpoint, _ trust: CertificateTrust, _ identity: PeerIdentity?, _ silenceLimit: Int,
@@ -21,7 +21,7 @@ package struct ClientNetwork: Sendable {
     try await PeerConnection.connect(
       to: endpoint, trust: trust, identity: identity, silenceLimit: silenceLimit, handshakeLimit: handshakeLimit)
   }
-  /// Sends one request to an app on a phone, over a connection of its own.
+  /// A function that sends one request to an app on a phone, over a connection of its own.
   package typealias Exchange =
     @Sendable (
       _ request: AppRequest, _ endpoint: PeerEndpoint, _ trust: CertificateTrust, _ profile: TransportProfile,
@@ -30,7 +30,8 @@ package struct ClientNetwork: Sendable {
   package var exchange: Exchange = { request, endpoint, trust, profile, silenceLimit in
     try await AppTransport.exchange(request, with: endpoint, trust, profile, silenceLimit: silenceLimit)
   }
-  /// Shakes hands with an app on a phone and hangs up. Throws ``PeerError`` unless it shows the certificate.
+  /// A function that performs a TLS handshake with an app on a phone and disconnects. It throws ``PeerError`` unless
+  /// the app shows the expected certificate.
   package typealias Handshake =
     @Sendable (
       _ endpoint: PeerEndpoint, _ trust: CertificateTrust, _ profile: TransportProfile, _ silenceLimit: Int
@@ -38,11 +39,11 @@ package struct ClientNetwork: Sendable {
   package var shakeHands: Handshake = { endpoint, trust, profile, silenceLimit in
     try await AppTransport.shakeHands(with: endpoint, trust, profile, silenceLimit: silenceLimit)
   }
-  /// By which a client pauses and measures, but for the search for a peer and the times of a connection.
+  /// The clock for pauses and measurements, except the search for a peer and the time limits of a connection.
   package var clock: any Clock<Duration> = ContinuousClock()
-  /// How fast each phone may be asked.
+  /// The request rates of the phones.
   package var paces = HealthSyncPaces()
-  /// The wall clock, for what is kept.
+  /// Returns the current wall-clock time, for stored values.
   package var now: @Sendable () -> Timestamp = { .now }
 
   package init() {}

@@ -1,8 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The channels of one attempt to connect, so that a cancelled task, or time that is over, ends them all instead of
-/// waiting for the network.
+/// The channels of one attempt to connect. A cancelled task or an expired time limit closes them all at once.
 final class ConnectAttempt: Sendable {
   private struct State {
     var channels: [any Channel] = []
@@ -13,7 +12,9 @@ final class ConnectAttempt: Sendable {
 
   private let state = Mutex(State())
 
-  /// - Throws: `CancellationError` if it is too late for another one.
+  /// Adds a channel.
+  ///
+  /// - Throws: `CancellationError` if the attempt has been cancelled.
   func add(_ channel: any Channel) throws {
     let isCancelled = state.withLock { state in
       state.channels.append(channel)
@@ -30,7 +31,7 @@ final class ConnectAttempt: Sendable {
     for channel in channels { channel.close(promise: nil) }
   }
 
-  /// The time for the handshake is over. Does nothing if it has come about.
+  /// Cancels the attempt because the handshake limit is over, unless the handshake has succeeded.
   func expire() {
     let hasSucceeded = state.withLock { state in
       if !state.hasSucceeded { state.isExpired = true }
@@ -41,7 +42,7 @@ final class ConnectAttempt: Sendable {
 
   var isExpired: Bool { state.withLock(\.isExpired) }
 
-  /// The handshake has come about; false if it is too late for that.
+  /// Notes that the handshake has succeeded. Returns false if the time limit was over before.
   func succeed() -> Bool {
     state.withLock { state in
       if !state.isExpired { state.hasSucceeded = true }

@@ -1,7 +1,7 @@
 import NIOCore
 import NIOTLS
 
-/// Tells when the TLS handshake has ended, one way or the other.
+/// A handler that completes a promise when the TLS handshake succeeds or fails.
 final class HandshakeWatch: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer

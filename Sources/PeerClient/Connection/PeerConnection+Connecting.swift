@@ -10,18 +10,18 @@ extension PeerConnection {
   package typealias HTTPChannel = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
   private static let connectTimeout = TimeAmount.seconds(5)
-  /// How long a connection that we are done with waits for the other side to say goodbye.
+  /// The time limit for the other side to answer the TLS closing message.
   private static let goodbyeTimeout = TimeAmount.milliseconds(500)
 
-  /// Connects, runs `body`, closes. Errors of the network are thrown as ``PeerError``; a cancelled task gets a
-  /// `CancellationError`, whatever its end looks like from the network.
+  /// Connects, runs `body`, and closes the connection. Network errors are thrown as ``PeerError``. A cancelled task
+  /// gets a `CancellationError`, whatever the network reports.
   ///
   /// - Parameters:
-  ///   - identity: whose certificate is shown to a server that asks, after the server's own was accepted; `nil` for none.
-  ///     A bound token is refused without it.
-  ///   - silenceLimit: seconds without a byte from the peer after which it counts as gone.
-  ///   - handshakeLimit: within which the TLS handshake must have succeeded, else ``PeerError/unreachable(endpoint:reason:)``;
-  ///     `nil` leaves it to the other limits.
+  ///   - identity: the identity whose certificate is shown if the server asks, after the server's own was accepted;
+  ///     `nil` for none. A bound token is refused without it.
+  ///   - silenceLimit: the number of seconds without a byte from the peer after which it is considered gone.
+  ///   - handshakeLimit: the time limit for the TLS handshake, after which
+  ///     ``PeerError/unreachable(endpoint:reason:)`` is thrown; `nil` leaves it to the other limits.
   public static func withConnection<Result: Sendable>(
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity? = nil,
     silenceLimit: Int = silenceLimit, handshakeLimit: Duration? = nil, _ body: (PeerConnection) async throws -> Result
@@ -41,7 +41,7 @@ extension PeerConnection {
     }
   }
 
-  /// A channel whose TLS handshake has succeeded, and the certificate that was seen in it.
+  /// Returns an HTTP channel whose TLS handshake has succeeded, and the server's fingerprint.
   static func connect(
     to endpoint: PeerEndpoint, trust: CertificateTrust, identity: PeerIdentity?, silenceLimit: Int,
     handshakeLimit: Duration?
@@ -54,10 +54,9 @@ extension PeerConnection {
     }
   }
 
-  /// The same of any channel.
+  /// Returns a channel of any kind whose TLS handshake has succeeded, and the server's fingerprint.
   ///
-  /// - Parameter make: adds to a channel the handlers that shake hands, and what reads and writes over them; on the channel's
-  ///   event loop.
+  /// - Parameter make: adds the TLS handlers and those above them to a channel, on its event loop.
   static func open<Inbound: Sendable, Outbound: Sendable>(
     _ endpoint: PeerEndpoint, _ trust: CertificateTrust, _ configuration: TLSConfiguration, silenceLimit: Int,
     handshakeLimit: Duration?,
@@ -86,7 +85,7 @@ extension PeerConnection {
         do {
           try await connected.handshake.get()
         } catch {
-          // The channel must be run to be given up.
+          // NIO requires that the channel is run before it is closed.
           try? await connected.channel.executeThenClose { _, _ in }
           throw error
         }
@@ -113,7 +112,8 @@ extension PeerConnection {
     }
   }
 
-  /// For a `.local` name, which the system's own resolver may not know; `nil` leaves it to that.
+  /// Returns the addresses of a `.local` name, which the system's resolver may not know, or `nil` to use that
+  /// resolver.
   private static func resolver(for endpoint: PeerEndpoint, within limit: Duration?) async throws -> KnownAddresses? {
     guard HostNameLookup.isLocal(endpoint.host) else { return nil }
     let patience = min(HostNameLookup.patience, limit ?? HostNameLookup.patience)
@@ -124,7 +124,7 @@ extension PeerConnection {
   }
 
   private static func tlsConfiguration(_ identity: PeerIdentity?) throws -> TLSConfiguration {
-    // Every hpeer speaks TLS 1.3, and only there a listener sees no client certificate go by (RFC 8446 section 4.4).
+    // Every hpeer speaks TLS 1.3, in which an eavesdropper cannot see the client certificate (RFC 8446 section 4.4).
     var configuration = pinnedConfiguration(minimum: .tlsv13)
     configuration.applicationProtocols = [NegotiatedProtocol.hpeer, NegotiatedProtocol.http]
     if let identity {
@@ -134,12 +134,12 @@ extension PeerConnection {
     return configuration
   }
 
-  /// For connections whose certificate a ``CertificateJudge`` decides about.
+  /// Returns the TLS configuration of connections whose certificate is checked by ``CertificateJudge``.
   static func pinnedConfiguration(minimum: TLSVersion) -> TLSConfiguration {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = minimum
     configuration.certificateVerification = .noHostnameVerification
-    // Reading the system's authorities for each connection would be most of its cost.
+    // Loading the system's certificate authorities would be the largest cost of a connection.
     configuration.trustRoots = .certificates([])
     configuration.shutdownTimeout = goodbyeTimeout
     return configuration
@@ -151,7 +151,8 @@ extension PeerConnection {
     let judge: CertificateJudge
   }
 
-  /// Each address that is tried has a channel with a judge and a handshake of its own, and only one of them wins.
+  /// Adds the handlers of one channel. Each tried address has its own channel, judge and handshake, and only one of
+  /// them wins.
   private static func addHandlers<Inbound: Sendable, Outbound: Sendable>(
     to channel: any Channel, context: NIOSSLContext, trust: CertificateTrust,
     _ make: (any Channel, [any ChannelHandler]) throws -> NIOAsyncChannel<Inbound, Outbound>
@@ -164,9 +165,9 @@ extension PeerConnection {
     return Connected(channel: try make(channel, [tls, watch]), handshake: watch.future, judge: judge)
   }
 
-  /// On the channel's event loop.
+  /// Adds the HTTP handlers to a channel. Call this on the channel's event loop.
   ///
-  /// - Parameter handlers: what makes HTTP of the channel's bytes, such as TLS.
+  /// - Parameter handlers: the handlers below HTTP, such as TLS.
   package static func addHTTP(
     to channel: any Channel, over handlers: [any ChannelHandler], silenceLimit: Int, limits: ClientLimits
   ) throws -> HTTPChannel {

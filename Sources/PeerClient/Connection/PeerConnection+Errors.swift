@@ -7,9 +7,10 @@ import OperatingSystem
 import PeerProtocol
 
 extension PeerConnection {
-  /// What an error of the network means to a person.
+  /// Returns the ``PeerError`` that describes a network error, or the error itself if it is not one.
   ///
-  /// - Parameter isConnected: whether the TLS handshake had succeeded: the same TLS error then means a lost connection.
+  /// - Parameter isConnected: whether the TLS handshake had succeeded, in which case a TLS error means a lost
+  ///   connection.
   static func describe(
     _ error: any Error, endpoint: PeerEndpoint, isConnected: Bool, silenceLimit: Int
   ) -> any Error {
@@ -32,7 +33,7 @@ extension PeerConnection {
       return isConnected || error.errnoCode == ECONNRESET || error.errnoCode == EPIPE
         ? PeerError.connectionLost(endpoint: name)
         : PeerError.unreachable(endpoint: name, reason: reason(errno: error.errnoCode))
-    // NIO has a time limit for each address and one for all of them, and both are the same.
+    // NIO has equal time limits for each address and for all of them together.
     case ChannelError.connectTimeout: return PeerError.unreachable(endpoint: name, reason: noAnswer)
     case HTTPParserError.invalidEOFState, HTTPParserError.closedConnection, is ChannelError:
       return PeerError.connectionLost(endpoint: name)
@@ -42,7 +43,7 @@ extension PeerConnection {
     }
   }
 
-  /// NIOSSL hands out BoringSSL's reasons as text only.
+  /// Returns the reason of a failed handshake. NIOSSL exposes BoringSSL's reasons only as text.
   private static func reason(ofHandshake error: any Error) -> String {
     let text = "\(error)"
     return if ["EOF", "uncleanShutdown"].contains(where: text.contains) {
@@ -79,6 +80,7 @@ extension PeerConnection {
 }
 
 extension HTTPResponseHead {
-  /// Seconds after which to ask again (RFC 9110, section 10.2.3); `nil` where that is not said in seconds.
+  /// The number of seconds after which to retry (RFC 9110 section 10.2.3), or `nil` if the header is missing or not
+  /// in seconds.
   var retryAfter: Int? { headers.first(name: "Retry-After").flatMap { WireCount($0)?.rawValue } }
 }

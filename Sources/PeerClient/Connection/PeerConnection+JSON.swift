@@ -4,7 +4,8 @@ import PeerProtocol
 import PeerTrust
 
 extension PeerConnection {
-  /// Sends JSON and decodes the JSON that comes back, whatever the status; `nil` where it is none.
+  /// Sends a JSON request and decodes the JSON answer, regardless of its status. The answer is `nil` if it cannot be
+  /// decoded.
   func exchange<Answer: Decodable>(
     _ method: HTTPMethod, _ path: String, headers: [(String, String)] = [], body: (any Encodable)? = nil,
     as type: Answer.Type
@@ -20,9 +21,10 @@ extension PeerConnection {
     return (Int(head.status.code), try? JSONDecoder().decode(type, from: data), data)
   }
 
-  /// Makes sure that an hpeer answers here before anything else is said to it.
+  /// Returns the status of the server, after verifying that it is an hpeer. Call this before any other request.
   ///
-  /// - Parameter server: the paired server that answers, which tells a client more than a stranger; nil for a stranger.
+  /// - Parameter server: the paired server, whose token is sent because it then answers more; nil to ask without a
+  ///   token.
   public func status(as server: ServerRecord? = nil) async throws -> StatusData {
     let headers = server.map { [("Authorization", "Bearer \($0.credential.text)")] } ?? []
     let (status, answer, _) = try await exchange(
@@ -37,12 +39,12 @@ extension PeerConnection {
         detail: data.protocol.map { "it speaks \(limits.shortened($0))" }
           ?? "it looks like the HealthAppTransfer app")
     }
-    // It goes into lists, prompts and the audit log, and nobody has vouched for it yet.
+    // The name appears in lists, prompts and the audit log, and is not authenticated yet.
     data.deviceName = PairingProtocol.trimmedName(data.deviceName)
     return data
   }
 
-  /// What an answer that is not a success says.
+  /// Returns the error for an answer that is not a success.
   func failure(status: Int, raw: Data) -> PeerError {
     if status == 429 || status == 503 { return .busy(retryAfter: nil) }
     let message = (try? JSONDecoder().decode(FailureEnvelope.self, from: raw))?.error ?? "no explanation"

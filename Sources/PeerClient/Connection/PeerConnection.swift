@@ -3,9 +3,10 @@ import NIOCore
 import NIOHTTP1
 import PeerProtocol
 
-/// One HTTP/1.1 connection over TLS to a peer. Requests follow one another; a response is read whole before the next.
+/// An HTTP/1.1 connection over TLS to a peer. Requests are sequential: read each response completely before the next
+/// request.
 ///
-/// Lives inside ``withConnection(to:trust:_:)`` and belongs to the task that runs its body.
+/// A connection is created by ``withConnection(to:trust:_:)`` and belongs to the task that runs its body.
 ///
 /// ```swift
 /// func status(of endpoint: PeerEndpoint, pinned: Fingerprint) async throws -> Data {
@@ -20,19 +21,19 @@ public final class PeerConnection {
   typealias Inbound = NIOAsyncChannelInboundStream<HTTPClientResponsePart>
   typealias Outbound = NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
 
-  /// Seconds without a byte from the peer after which it counts as gone.
+  /// The number of seconds without a byte from the peer after which it is considered gone.
   public static let silenceLimit = 30
 
-  /// What was connected to, and what the `Host` field says.
+  /// The endpoint of the connection, which is also the value of the `Host` field.
   public let endpoint: PeerEndpoint
-  /// The SHA-256 of the certificate that the peer showed in this connection's handshake.
+  /// The SHA-256 of the peer's certificate in this connection's handshake.
   public let fingerprint: Fingerprint
-  /// Bytes of response bodies so far.
+  /// The number of bytes of response bodies so far.
   public private(set) var bytesReceived = 0
-  /// Sent with requests, so that a server recognises a client whose certificate was replaced.
+  /// The statement sent with requests so that a server recognizes a client with a new certificate.
   private let rotation: RotationStatement?
   let limits: ClientLimits
-  /// How often the peer has said here that it is still at work.
+  /// The number of answers on this connection saying that the peer is still working.
   var busyAnswers = 0
   private var inbound: Inbound.AsyncIterator
   private let outbound: Outbound
@@ -57,7 +58,7 @@ public final class PeerConnection {
   ) async throws -> HTTPResponseHead {
     var fields = HTTPHeaders([("Host", endpoint.description), ("User-Agent", "hpeer")])
     fields.add(contentsOf: headers)
-    // Only where the server asks who this is: with a token, or to pair.
+    // Sent only if the server must identify this client: with a token or to pair.
     if let rotation, fields.contains(name: "Authorization") || path == Route.pairStart {
       fields.add(name: RotationStatement.header, value: rotation.text)
     }
@@ -74,7 +75,7 @@ public final class PeerConnection {
     throw PeerError.connectionLost(endpoint: endpoint.description)
   }
 
-  /// The next piece of the body, or `nil` at its end.
+  /// Returns the next piece of the body, or `nil` at its end.
   public func nextBodyPart() async throws -> ByteBuffer? {
     while let part = try await inbound.next(isolation: #isolation) {
       switch part {
@@ -88,9 +89,9 @@ public final class PeerConnection {
     throw PeerError.connectionLost(endpoint: endpoint.description)
   }
 
-  /// The whole body.
+  /// Returns the complete body.
   ///
-  /// - Parameter limit: how many bytes it may have; `nil` for as many as a message has at most.
+  /// - Parameter limit: the maximum number of bytes; `nil` for ``ClientLimits/bodyBytes``.
   public func body(limit: Int? = nil) async throws -> Data {
     let limit = limit ?? limits.bodyBytes
     var data = Data()

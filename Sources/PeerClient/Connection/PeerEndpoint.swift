@@ -1,20 +1,20 @@
 import NIOCore
 import NIOPosix
 
-/// Where a peer listens.
+/// The address and port on which a peer listens.
 public struct PeerEndpoint: Hashable, Sendable {
-  /// A host name or a numeric address; a link-local IPv6 address carries its interface: `fe80::1%eth0`.
+  /// A host name or numeric address. A link-local IPv6 address includes its interface: `fe80::1%eth0`.
   public var host: String
-  /// From 1 to 65535 where it was read from a text.
+  /// The port, from 1 to 65535 if it was parsed from text.
   public var port: Int
 
-  /// Neither is checked; use ``init(_:defaultPort:)`` for what a person typed.
+  /// Creates an endpoint without checks. Use ``init(_:defaultPort:)`` for typed text.
   public init(host: String, port: Int) {
     self.host = host
     self.port = port
   }
 
-  /// Reads `host`, `host:port`, `[v6]:port` or a bare IPv6 address.
+  /// Parses `host`, `host:port`, `[v6]:port` or a bare IPv6 address.
   public init?(_ text: String, defaultPort: Int) {
     var host = Substring(text)
     var port = defaultPort
@@ -35,7 +35,7 @@ public struct PeerEndpoint: Hashable, Sendable {
     self.init(host: String(host), port: port)
   }
 
-  /// Digits only: `Int` also takes a sign.
+  /// Parses digits only, because `Int` also accepts a sign.
   private static func number(_ text: Substring) -> Int? {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
   }
@@ -47,14 +47,14 @@ extension PeerEndpoint: CustomStringConvertible {
   }
 }
 
-/// Addresses that have been looked up already, for a bootstrap to try as it tries those of any name.
+/// A resolver that returns known addresses, which a bootstrap then tries like those of any name.
 struct KnownAddresses: Resolver, Sendable {
   private let ipv4: [SocketAddress]
   private let ipv6: [SocketAddress]
 
-  /// - Parameter addresses: numeric; a link-local IPv6 address with its interface.
+  /// - Parameter addresses: numeric addresses; a link-local IPv6 address includes its interface.
   init(_ addresses: [String], port: Int) {
-    // Numeric ones are only read: nothing is asked, so nothing blocks.
+    // Numeric addresses are parsed without a lookup, so this does not block.
     let all = addresses.compactMap { try? SocketAddress.makeAddressResolvingHost($0, port: port) }
     ipv4 = all.filter { $0.protocol == .inet }
     ipv6 = all.filter { $0.protocol == .inet6 }

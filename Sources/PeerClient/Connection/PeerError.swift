@@ -1,66 +1,68 @@
 import PeerProtocol
 import PeerTrust
 
-/// Why a peer could not be reached or would not serve. Each description is one sentence for a person.
+/// A reason why a peer could not be reached or did not serve. Each description is one sentence for a person.
 public enum PeerError: Error, Hashable, Sendable {
-  /// No TCP connection: refused, timed out, or a name without an address.
+  /// The TCP connection failed: refused, timed out, or the name has no address.
   case unreachable(endpoint: String, reason: String)
-  /// The TLS handshake failed for another reason than the pin.
+  /// The TLS handshake failed for a reason other than the pin.
   case handshakeFailed(endpoint: String, reason: String)
-  /// Another certificate than the pinned one: refused before a byte of the request was sent.
+  /// The peer's certificate differs from the pinned one. No byte of the request was sent.
   case certificateChanged(peer: String, pinned: Fingerprint, seen: Fingerprint)
-  /// Nothing arrived for this many seconds.
+  /// No byte arrived for this many seconds.
   case silent(endpoint: String, seconds: Int)
-  /// Next to nothing arrived in this many seconds of waiting.
+  /// Almost no data arrived in this many seconds of waiting.
   case tooSlow(endpoint: String, seconds: Int)
-  /// The other side closed the connection before its answer was whole.
+  /// The other side closed the connection before its answer was complete.
   case connectionLost(endpoint: String)
-  /// Something answers there, but not an hpeer.
+  /// The server at the address is not an hpeer.
   case notHpeer(endpoint: String, detail: String)
-  /// The peer does not accept our token any more.
+  /// The peer no longer accepts this machine's token.
   case tokenRefused(peer: String)
-  /// The peer lets this machine ask for numbers of days, and for nothing finer.
+  /// The peer only lets this machine read daily values, not samples.
   case onlyDaily(peer: String)
-  /// What answers shows this machine's own certificate: it is this machine, or one that was restored from its backup.
+  /// The server has this machine's own certificate: it is this machine, or one restored from its backup.
   case thisMachine(endpoint: String)
-  /// We hold no token for this peer.
+  /// This machine has no token for the peer.
   case notPaired(peer: String)
   /// The server refused a step of pairing.
   case pairing(PairRejection)
-  /// The peer proved to know another code than we do, or sits between us and the real one.
+  /// The peer knows another code than this machine, or an attacker is between the two machines.
   case confirmationFailed
-  /// The peer's change token is not valid any more; the pull starts over.
+  /// The peer no longer accepts the change token; the pull starts over.
   case tokenGone
-  /// The server asks for another time (429, 503); seconds, where it says them.
+  /// The server is busy (429, 503). The value is the number of seconds to wait, if the server gave one.
   case busy(retryAfter: Int?)
-  /// An HTTP status that the request has no meaning for, or a body that is not the answer's. The message may be the
-  /// server's: hostile text.
+  /// The answer has an unexpected HTTP status or body. The message may come from the server, so treat it as hostile
+  /// text.
   case unexpectedAnswer(status: Int, message: String)
-  /// The peer's record is of another person than ours; to go on all the same is to agree on this.
+  /// The peer's record is of another person than this store's. Confirming the agreement overrides this.
   case anotherPerson(peer: String, PersonAgreement)
-  /// Nobody can say whether both records are of one person; likewise.
+  /// The two records may be of different persons, which neither side can determine. Confirming the agreement
+  /// overrides this.
   case personUnknown(peer: String, PersonAgreement)
-  /// The peer does not compare any more persons with this pairing.
+  /// The peer refuses to compare more persons in this pairing.
   case personNotCompared(peer: String)
-  /// The server was paired with by a version of hpeer that speaks more dialects.
+  /// The server speaks a dialect that this version does not know. Another version of hpeer paired with it.
   case unknownDialect(peer: String, dialect: String)
   /// The phone is locked, or its app asks for a face or a finger first.
   case phoneLocked(peer: String)
-  /// The app on the phone could not send some types; all others are here. The names are hpeer's, the reason may be the
-  /// app's: hostile text.
+  /// The app on the phone could not send some types; all others were read. The names are hpeer's; the reason may come
+  /// from the app, so treat it as hostile text.
   case typesUnread(peer: String, types: [String], reason: String)
   /// The owner of the other machine has locked it.
   case machineLocked(peer: String)
-  /// The app on the phone does not accept the code: it is wrong, used, or over.
+  /// The app on the phone refuses the code, which is wrong, used or expired.
   case codeRefused(peer: String, advice: String)
-  /// What answers is a server of a kind that hpeer does not speak with: nothing secret was sent.
+  /// The server speaks no dialect that hpeer knows. No secret was sent.
   case strangeServer(peer: String)
-  /// The change feed is not one, or broke off.
+  /// The change feed is malformed or incomplete.
   case feed(ChangeFeedError)
 }
 
 extension PeerError {
-  /// The kind of failure, which decides how it is handled: retry, another address, a person's action, the exit status.
+  /// The kind of a failure, which determines its handling: a retry, another address, a person's action, the exit
+  /// status.
   ///
   /// ```swift
   /// func retry<Result>(_ attempt: () async throws -> Result) async throws -> Result {
@@ -77,22 +79,22 @@ extension PeerError {
     case unreachable
     /// The connection broke, or stalled, after it had been established.
     case interrupted
-    /// Another certificate than the pinned one.
+    /// The peer's certificate differs from the pinned one.
     case certificateChanged
-    /// The peer does not let this machine in: its owner must act.
+    /// The peer refuses this machine until a person acts.
     case refused
     /// The peer's record is, or may be, of another person.
     case anotherPerson
-    /// The phone must be unlocked by its owner.
+    /// The phone or machine must be unlocked by its owner.
     case locked
-    /// The peer is busy, or asks to be called again.
+    /// The peer is busy, or asks for a retry.
     case temporary
-    /// The peer failed while it answered.
+    /// The peer failed while answering.
     case failing
-    /// What the peer says is not of the protocol.
+    /// The peer's answer violates the protocol.
     case malformed
 
-    /// Whether a retry may succeed without anybody's doing.
+    /// Whether a retry may succeed without a person's action.
     public var mayPass: Bool {
       switch self {
       case .unreachable, .interrupted, .temporary, .failing, .locked: true
@@ -101,7 +103,7 @@ extension PeerError {
     }
   }
 
-  /// Follows from the case alone, but for the status of an unexpected answer.
+  /// The category of the error, determined by its case and the status of an unexpected answer.
   public var category: Category {
     switch self {
     case .unreachable, .handshakeFailed, .notHpeer: .unreachable
@@ -183,7 +185,7 @@ extension PeerError: CustomStringConvertible {
   }
 }
 
-/// `1 second`, `5 seconds`: for sentences.
+/// Returns a number of seconds for use in sentences: `1 second`, `5 seconds`.
 func secondsText(_ count: Int) -> String {
   count == 1 ? "1 second" : "\(count) seconds"
 }

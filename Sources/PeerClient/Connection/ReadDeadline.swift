@@ -1,12 +1,12 @@
 import NIOCore
 import PeerProtocol
 
-/// Ends a connection whose peer stays silent, or sends next to nothing, although we are ready to read.
+/// A handler that closes a connection if the peer sends nothing, or almost nothing, while a read is pending.
 ///
-/// What arrives is counted for each request, so that a connection over which one asks now and then whether there is
-/// anything new may live for months, and no single answer may drip.
+/// Bytes are counted per request. A connection with an occasional request may therefore live for months, but no
+/// single answer can trickle.
 ///
-/// The clock runs only while a read is wanted, so that a slow store on our side is never taken for a silent peer.
+/// The timer runs only while a read is pending, so a slow local store is never taken for a silent peer.
 final class ReadDeadline: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -14,14 +14,14 @@ final class ReadDeadline: ChannelDuplexHandler {
   typealias OutboundOut = ByteBuffer
 
   enum Passed: Error {
-    /// No byte was received for the whole limit.
+    /// No byte was received within the limit.
     case silence
-    /// Bytes came, but too few in ``patience(_:)`` of waiting: a peer that sends one byte each half minute is never
-    /// silent, and never done.
+    /// Too few bytes were received within ``patience(_:)``: a peer that sends one byte every half minute is never
+    /// silent and never done.
     case trickle
   }
 
-  /// How long to wait in all for each `ClientLimits.leastBytes`, with this limit on silence.
+  /// Returns the total waiting time allowed for each `ClientLimits.leastBytes`, given the limit on silence.
   static func patience(_ silenceLimit: TimeAmount) -> TimeAmount { silenceLimit * 2 }
 
   private let limit: TimeAmount
@@ -46,7 +46,8 @@ final class ReadDeadline: ChannelDuplexHandler {
     context.read()
   }
 
-  /// A request leaves over this connection: its answer has the whole time. On the connection's event loop.
+  /// Restarts the deadline because a new request is sent over this connection. Call this on the connection's event
+  /// loop.
   func requestBegins() {
     (received, waited) = (0, .zero)
     guard let context, timer != nil else { return }

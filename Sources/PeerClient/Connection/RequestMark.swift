@@ -1,7 +1,8 @@
 import NIOCore
 import NIOHTTP1
 
-/// Tells ``ReadDeadline`` and ``AnswerBudget``, which see only bytes, that a request leaves and that a body arrives.
+/// A handler that tells ``ReadDeadline`` and ``AnswerBudget``, which only see bytes, about sent requests and received
+/// body bytes.
 final class RequestMark: ChannelDuplexHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias InboundOut = HTTPClientResponsePart

@@ -1,9 +1,10 @@
-/// Reasons of ``PeerError/unreachable(endpoint:reason:)`` that call for something else than a look at the other machine.
+/// The reasons of ``PeerError/unreachable(endpoint:reason:)`` that need advice about this machine rather than the
+/// other.
 enum UnreachableReason {
   static let noAddress = "no address is known for this name"
   static let noNetwork = "this machine has no network that leads there"
 
-  /// What to do about a reason, whichever it is; the end of a sentence.
+  /// Returns advice for any reason, as the end of a sentence.
   static func advice(_ reason: String) -> String {
     switch reason {
     case noAddress: "check how the name is written, or give the machine's address instead"

@@ -2,25 +2,24 @@ import Foundation
 import OperatingSystem
 import PeerProtocol
 
-/// What a QR code says, in whichever dialect: where a server is, which certificate it has, and the code.
+/// The content of a QR code in any dialect: the server's address, its certificate's fingerprint, and the code.
 ///
-/// The code in it is a secret as long as it is valid.
+/// The code is a secret while it is valid.
 public struct PairingInvitation: Sendable {
-  /// Where the server is; `nil` where the code does not say it in a way that can be used, so that it must be looked for.
+  /// The server's endpoint, or `nil` if the QR code contains no usable one, so that the server must be discovered.
   public var endpoint: PeerEndpoint?
-  /// Where the server is if it is on this machine: what a code says that is of a server for this machine alone, or of an app
-  /// that knew no address.
+  /// The endpoint if it is a loopback address, from a server for this machine alone or an app that knew no address.
   public var loopback: PeerEndpoint?
-  /// What is pinned before anything is sent.
+  /// The fingerprint that is pinned before any data is sent.
   public var fingerprint: Fingerprint
-  /// The code, as the dialect has it.
+  /// The code in the dialect's form.
   public var code: String
-  /// When the code is over by the clock that made it; `nil` where it does not say.
+  /// The expiry of the code by the clock of the machine that made it, or `nil` if unknown.
   public var expiry: Date?
 
   /// - Parameters:
-  ///   - host: a numeric address or a name; a loopback one is none that could be used.
-  ///   - port: `nil` where the code is typed and says nothing.
+  ///   - host: a numeric address or a name; a loopback address only sets ``loopback``.
+  ///   - port: the port, or `nil` for a typed code, which contains none.
   public init(host: String?, port: UInt16?, fingerprint: Fingerprint, code: String, expiry: Date?) {
     if let host, let port, port > 0 {
       let named = PeerEndpoint(host: host, port: Int(port))
@@ -29,17 +28,19 @@ public struct PairingInvitation: Sendable {
     (self.fingerprint, self.code, self.expiry) = (fingerprint, code, expiry)
   }
 
-  /// What an app puts there when it knows no address of its own.
+  /// Returns whether a host is a loopback or unspecified address, which an app uses if it knows no address of its
+  /// own.
   private static func isLoopback(_ host: String) -> Bool {
     if let address = IPv4Address(host) { return address.bytes[0] == 127 || address.value == 0 }
     return ["localhost", "::1", "::", "::ffff:127.0.0.1"].contains(host.lowercased())
   }
 
-  /// For how long the apps' codes are valid, in seconds.
+  /// The lifetime of the apps' codes in seconds.
   private static let lifetime = 300.0
 
-  /// By how many seconds this machine's clock is ahead of the one that made the code, at least; negative where it is
-  /// behind, 0 where the code does not tell. Said where that may be why a code is refused, or was taken though it looked old.
+  /// Returns the minimum number of seconds by which this machine's clock is ahead of the clock that made the code. It
+  /// is negative if this machine's clock is behind, and 0 if the code does not tell. Report it if it may explain a
+  /// refused code, or an accepted code that looked expired.
   public func clockLead(now: Date = Date()) -> Double {
     guard let left = expiry?.timeIntervalSince(now) else { return 0 }
     return left < 0 ? -left : min(0, Self.lifetime - left)

@@ -4,102 +4,102 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// How one kind of server of `_healthsync._tcp` is spoken with: hpeer's own, or an app's on a phone.
+/// The protocol of one kind of server of `_healthsync._tcp`: hpeer's own, or that of an app on a phone.
 ///
-/// ``Pull`` and ``Follow`` commit what a dialect brings, each batch with the position that follows it; they keep count,
-/// wait and begin again. A dialect knows the requests and what the answers mean. Adding one is a folder beside this file
-/// and a line in ``PeerDialects``.
+/// A dialect knows the requests and interprets the answers. ``Pull`` and ``Follow`` commit what it returns, each
+/// batch with the position that follows it, and handle counting, waiting and restarting. To add a dialect, add a
+/// folder beside this file and a line in ``PeerDialects``.
 public protocol PeerDialect: Sendable {
-  /// What lists call servers that speak it, and ``ServerRecord/dialect`` of those that are paired with.
+  /// The dialect's name in lists and in ``ServerRecord/dialect``.
   static var name: String { get }
-  /// How its servers behave where they differ.
+  /// The properties in which its servers differ from those of other dialects.
   static var traits: DialectTraits { get }
 
-  /// Whether an announcement alone shows that it is one of this dialect's servers'. It proves nothing, and nothing secret
-  /// is sent for it.
+  /// Returns whether an announcement alone identifies a server of this dialect. It proves nothing, and no secret is
+  /// sent because of it.
   static func recognises(_ announcement: DiscoveredPeer) -> Bool
 
-  /// Whether what a server says to anybody is what this dialect's servers say.
+  /// Returns whether a server's unauthenticated answers are those of this dialect.
   static func recognises(_ greeting: PeerGreeting) async throws -> Bool
 
-  /// What the text of a QR code of this dialect's servers says; `nil` for a text that is none.
+  /// Parses the text of a QR code of this dialect, or returns `nil` for any other text.
   ///
-  /// Throws ``PairingPayloadError`` for one that is, and cannot be used.
+  /// Throws ``PairingPayloadError`` if the text is of this dialect but unusable.
   static func invitation(in text: String) throws -> PairingInvitation?
 
-  /// What a code that a person typed is an invitation of, together with the certificate that it goes with; `nil` for a
-  /// text that is no code of this dialect's servers.
+  /// Returns the invitation for a typed code and the certificate it belongs to, or `nil` if the text is not a code of
+  /// this dialect.
   static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation?
 
-  /// Redeems an invitation where its certificate was seen, at a server that has been recognised. What it returns is not kept
-  /// yet.
+  /// Pairs with a recognized server that has shown the invitation's certificate. The caller stores the returned
+  /// record.
   ///
   /// - Parameters:
-  ///   - name: what lists here shall call the server; `nil` for what it calls itself.
-  ///   - own: whose name the server is told.
+  ///   - name: the name for the server in this machine's lists; `nil` for the server's own.
+  ///   - own: this machine's identity; `ownName` is the name that the server is told.
   static func pair(
     _ invitation: PairingInvitation, at endpoint: PeerEndpoint, name: String?, own: PeerIdentity, ownName: String
   ) async throws -> ServerRecord
 
-  /// What a position in a server's record, as this dialect has it, vouches for; `nil` where whatever came is complete.
+  /// Returns the coverage recorded in a position of this dialect, or `nil` if pulls are always complete.
   static func coverage(of position: String) -> PullCoverage?
 
   init(_ settings: PullSettings)
 
-  /// Makes contact, with the pinned certificate only, for as long as `body` runs.
+  /// Connects with the pinned certificate only, runs `body`, and disconnects.
   func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
   ) async throws -> Result
 
-  /// Which samples the server has that the store lacks, and changes nothing.
+  /// Finds samples that the server has and the store lacks, without changing anything.
   ///
-  /// - Returns: `nil` where servers of the dialect have a digest of their own, which is compared instead.
+  /// - Returns: `nil` if the dialect's servers have a digest, which is compared instead.
   func compare(
     at endpoint: PeerEndpoint, progress: (VerifyProgress) async -> Void
   ) async throws -> Verification?
 }
 
-/// How servers of a dialect behave where they differ.
+/// The properties in which the servers of dialects differ.
 public struct DialectTraits: Hashable, Sendable {
-  /// What they want of a connection; `nil` for hpeer's own connections.
+  /// The required TLS properties; `nil` for hpeer's own connections.
   public var transport: TransportProfile?
-  /// The app on a phone that must be open for it, and what to tap there; `nil` for a program that just runs.
+  /// Advice for apps on phones: which app to open and what to tap; `nil` for a program that always runs.
   public var advice: String?
-  /// Whether the app can copy its code as text; else there is a picture to take of it. Of no meaning for a program.
+  /// Whether the app can copy its code as text; if not, it only shows a QR code. Meaningless for programs.
   public var copiesCode = true
-  /// Whether the app has a code to show without an IPv4 address.
+  /// Whether the app can show a code without having an IPv4 address.
   public var showsCodeWithoutIPv4 = true
-  /// Whether the server forgets a client that tells it to.
+  /// Whether a client can tell the server to end the pairing.
   public var canBeTold = true
-  /// Whether each use of the token makes it valid anew.
+  /// Whether each use of the token extends its validity.
   public var renewsToken = true
 
-  /// Those of hpeer.
+  /// Creates the traits of hpeer.
   public init() {}
 
-  /// Whether it is an app on a phone: there while it is open, at another port each time.
+  /// Whether the server is an app on a phone: available only while it is open, with another port each time.
   public var isApp: Bool { advice != nil }
 }
 
-/// All dialects.
+/// The list of all dialects, and lookups in it.
 public enum PeerDialects {
-  /// In the order in which an announcement is shown to them.
+  /// All dialects, in the order in which they examine an announcement.
   public static let all: [any PeerDialect.Type] = [
     HpeerDialect.self, HealthAppTransferDialect.self, HealthSyncDialect.self,
   ]
 
-  /// The dialect of a server that announces itself so; `nil` for one that cannot be told by that, or that hpeer does not
-  /// speak with.
+  /// Returns the dialect identified by an announcement, or `nil` if the announcement does not identify one that hpeer
+  /// speaks.
   public static func dialect(of announcement: DiscoveredPeer) -> (any PeerDialect.Type)? {
     all.first { $0.recognises(announcement) }
   }
 
-  /// The dialect of a paired server; `nil` for one that this version lacks.
+  /// Returns the dialect of a paired server, or `nil` if this version lacks it.
   public static func dialect(named name: String) -> (any PeerDialect.Type)? {
     all.first { $0.name == name }
   }
 
-  /// The dialect that a server speaks, by what it says to anybody; `nil` for one that hpeer does not speak with.
+  /// Returns the dialect that a server's unauthenticated answers identify, or `nil` if hpeer does not speak it.
   public static func dialect(
     of greeting: PeerGreeting, among candidates: [any PeerDialect.Type] = all
   ) async throws -> (any PeerDialect.Type)? {
@@ -109,11 +109,11 @@ public enum PeerDialects {
 }
 
 extension ServerRecord {
-  /// How this server behaves; as hpeer's own for a dialect that this version lacks.
+  /// The traits of this server's dialect, or hpeer's if this version lacks the dialect.
   public var traits: DialectTraits { PeerDialects.dialect(named: dialect)?.traits ?? DialectTraits() }
 }
 
-// What most dialects have in common.
+// Defaults that suit most dialects.
 extension PeerDialect {
   public static var traits: DialectTraits { DialectTraits() }
   public static func recognises(_ greeting: PeerGreeting) async throws -> Bool { false }
@@ -133,53 +133,55 @@ extension PeerDialect {
 }
 
 extension DiscoveredPeer {
-  /// Whether hpeer speaks its dialect, so that it can be paired with.
+  /// Whether the announcement identifies a dialect that hpeer speaks, so that this machine can pair with the server.
   public var isUnderstood: Bool { PeerDialects.dialect(of: self) != nil }
 }
 
-/// Contact with one server.
+/// A session with one server.
 public protocol PeerSession {
   var limits: ClientLimits { get }
 
-  /// Called before everything is asked for again: throws where this server's record is none for the store.
+  /// Called before a pull starts over. Throws if the server's record must not be stored in this store.
   func prepareToStartOver() async throws
 
-  /// Asks for what follows a position.
+  /// Requests the changes after a position.
   ///
-  /// Throws ``PeerError/tokenGone`` for a position that the server cannot continue from.
+  /// Throws ``PeerError/tokenGone`` if the server cannot continue from the position.
   ///
   /// - Parameters:
-  ///   - position: of a batch that came before; `nil` for the beginning.
-  ///   - wait: seconds for which the server may hold the request until there is something; `nil` for none.
+  ///   - position: the position of an earlier batch; `nil` for the beginning.
+  ///   - wait: the number of seconds for which the server may hold the request until there are changes; `nil` for
+  ///     none.
   func answer(since position: String?, wait: Int?) async throws -> any IncomingAnswer
 }
 
-/// What a server answers, batch by batch, as it arrives. Each batch brings a change and has another position than the one
-/// before, or is the last.
+/// An answer of a server, read batch by batch as it arrives. Each batch has changes and another position than the
+/// previous one, or is the last.
 public protocol IncomingAnswer {
-  /// What the server calls itself now, where it says so.
+  /// The server's current name, if it sends one.
   var peerName: String? { get }
-  /// Which of the machines it is that may have the server's identity, where it says so.
+  /// The mark that distinguishes the server from machines with the same identity, if it sends one.
   var machine: MachineMark? { get }
-  /// Maximum changes that follow the position that was asked with, as the server counts them.
+  /// The maximum number of changes that follow the requested position, according to the server.
   var expected: Int? { get }
-  /// How the store must be for this to be taken in; `nil` where that is not asked.
+  /// The required state of the store for applying the answer; `nil` if there is no requirement.
   var owner: RecordOwner? { get }
-  /// Of all answers of the session.
+  /// The number of bytes of all answers of the session.
   var bytesReceived: Int { get }
-  /// Who sends it, where it is to be known later what came from there first; goes with ``owner``. `nil` where it is not.
+  /// The sender, recorded with the samples so that it is known later which of them came from it first. Used together
+  /// with ``owner``; `nil` to record none.
   var sender: String? { get }
-  /// Requests that this answer took beyond the first.
+  /// The number of requests for this answer beyond the first.
   var furtherRequests: Int { get }
 
-  /// Batches that have arrived: none at the end of the answer, else one, or more as long as `write` is under way.
+  /// Returns the arrived batches: none at the end of the answer, else one, or more while `write` is in progress.
   ///
-  /// What ends the answer early is kept for ``requireEnd()``: what came before it is to be saved first.
+  /// An error that ends the answer early is kept for ``requireEnd()``, because earlier batches must be saved first.
   ///
-  /// - Parameter bytes: of the batches that are being written.
+  /// - Parameter bytes: the size of the batches being written.
   mutating func batches(during write: Ongoing?, beside bytes: Int) async -> IncomingBatches
 
-  /// Throws what ended the answer early.
+  /// Throws the error that ended the answer early, if any.
   func requireEnd() throws
 }
 
@@ -189,7 +191,7 @@ extension IncomingAnswer {
   public var machine: MachineMark? { nil }
 }
 
-/// Batches that are written together.
+/// The batches that are written together.
 public struct IncomingBatches: Sendable {
   public var batches: [ChangeFeedBatch] = []
   /// The approximate size of the batches in memory.

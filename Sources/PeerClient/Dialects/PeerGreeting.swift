@@ -1,25 +1,25 @@
 import PeerProtocol
 
-/// What a server says to anybody who asks, without a token or a code: by that its dialect is told.
+/// A server's answers to requests without a token or code, which identify its dialect.
 ///
-/// Each path is asked for once, however many dialects want to know.
+/// Each path is requested once, regardless of how many dialects need it.
 public actor PeerGreeting {
-  /// Seconds without a byte after which a server counts as gone.
+  /// The number of seconds without a byte after which a server is considered gone.
   private static let silence = 5
-  /// Of the least demanding dialect: which floor holds is known only when the dialect is.
+  /// The profile of the least demanding dialect, because the server's dialect is not known yet.
   private static let profile = TransportProfile(leastTLS: .tls12)
 
-  /// What is asked.
+  /// The server's endpoint.
   public let endpoint: PeerEndpoint
   private let trust: CertificateTrust
   private var answers: [String: AppAnswer] = [:]
 
-  /// - Parameter trust: what is accepted of the server; with a pin nothing is sent to any other.
+  /// - Parameter trust: the accepted certificates. With a pin, nothing is sent to any other server.
   public init(_ endpoint: PeerEndpoint, trust: CertificateTrust) {
     (self.endpoint, self.trust) = (endpoint, trust)
   }
 
-  /// The answer to a `GET` without anything secret. Throws ``PeerError``.
+  /// Returns the answer to a `GET` that contains no secret. Throws ``PeerError``.
   func answer(to path: String) async throws -> AppAnswer {
     if let answer = answers[path] { return answer }
     let answer = try await ClientNetwork.current.exchange(

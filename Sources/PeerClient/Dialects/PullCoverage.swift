@@ -1,25 +1,25 @@
 import Foundation
 import HealthModel
 
-/// What is vouched for of an app's record, which says neither what is deleted nor what is new: how far back it was read
-/// whole, and when.
+/// The extent to which an app's record has been read: how far back completely, and when. Apps report neither
+/// deletions nor changes.
 public struct PullCoverage: Hashable, Sendable {
-  /// What is known of one type.
+  /// The coverage of one type.
   public struct Entry: Hashable, Sendable {
     /// The sample type.
     public var type: SampleType
-    /// Samples that the phone had at the last look; `nil` before the first.
+    /// The number of samples on the phone at the last pull; `nil` before the first.
     public var samples: Int?
-    /// The start of the earliest of them when all were read; `nil` before that.
+    /// The start of the earliest sample when all were read; `nil` before that.
     public var since: Timestamp?
-    /// When all were read last; `nil` for never.
+    /// The time at which all samples were last read; `nil` for never.
     public var swept: Timestamp?
-    /// Whether all that the phone had at the last look is here, as far as its counts tell.
+    /// Whether the store has everything that the phone had at the last pull, as far as its counts show.
     public var isComplete: Bool
-    /// Samples that could not be understood.
+    /// The number of samples that could not be decoded.
     public var unreadable: Int
-    /// Why the type could not be read at the last look, which the next pull tries again; `nil` where it could. It may be
-    /// the phone's words: hostile text.
+    /// The reason why the type could not be read in the last pull; `nil` if it could. The next pull tries again. The
+    /// text may come from the phone, so treat it as hostile.
     public var problem: String?
 
     init(
@@ -31,17 +31,17 @@ public struct PullCoverage: Hashable, Sendable {
     }
   }
 
-  /// By type.
+  /// The coverage of each sample type.
   public var entries: [Entry]
-  /// Names of what the phone has and hpeer does not ask for, because it does not know it.
+  /// The names of types that the phone has but hpeer does not know.
   public var unknown: [String] = []
-  /// Whether the phone listed nothing at the last look, which may be because it was locked.
+  /// Whether the phone's list was empty at the last pull, possibly because it was locked.
   public var listsNothing = false
 
-  /// Those that could not be read at the last look.
+  /// The types that could not be read in the last pull.
   public var failing: [Entry] { entries.filter { $0.problem != nil } }
 
-  /// The type of which most was read whole, for a line that has place for one.
+  /// The type with the most samples of those read completely, for a display with room for one.
   public var largest: Entry? {
     entries.filter { $0.swept != nil }.max { ($0.samples ?? 0, $1.type.rawValue) < ($1.samples ?? 0, $0.type.rawValue) }
   }

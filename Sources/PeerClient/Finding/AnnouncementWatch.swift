@@ -2,17 +2,17 @@ import PeerDiscovery
 import PeerTrust
 import Synchronization
 
-/// Ends a pause before its time when an app appears on the network: it may be open for two minutes a day.
+/// A pause that ends early when an app appears on the network, because an app may be open for only two minutes a day.
 struct AnnouncementWatch {
   private let server: ServerRecord
   private let finder: PeerFinder
-  /// What is announced, as far as was heard: no news.
+  /// The current announcements as far as they were received. They do not end a pause.
   private let known = Known()
 
   private final class Known: Sendable {
     private let endpoints = Mutex<[DiscoveredService.ID: PeerEndpoint]>([:])
 
-    /// Whether it was not announced there before.
+    /// Adds an announcement. Returns whether it or its endpoint is new.
     func add(_ service: DiscoveredService) -> Bool {
       let endpoint = PeerEndpoint(host: service.address, port: Int(service.port))
       return endpoints.withLock { endpoints in
@@ -24,14 +24,15 @@ struct AnnouncementWatch {
     func remove(_ id: DiscoveredService.ID) { endpoints.withLock { $0[id] = nil } }
   }
 
-  /// - Parameter server: what is waited for; of an hpeer, which is there as a rule, nothing is listened to.
+  /// - Parameter server: the server to wait for. Announcements are only watched for apps, because an hpeer is usually
+  ///   reachable.
   init(of server: ServerRecord, _ finder: PeerFinder) {
     (self.server, self.finder) = (server, finder)
   }
 
-  /// Waits so long, or until something is announced that was not when the last pause ended and may be the server.
+  /// Waits for the duration, or until an app that may be the server is newly announced.
   ///
-  /// Throws `CancellationError` only: who cannot listen waits.
+  /// Throws only `CancellationError`. If announcements can't be received, it waits for the duration.
   func pause(for duration: Duration) async throws {
     let clock = ClientNetwork.current.clock
     guard server.traits.isApp else { return try await clock.sleep(for: duration) }
@@ -39,7 +40,7 @@ struct AnnouncementWatch {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         if await Self.isNews(events, known) { return }
-        // Nobody to listen to.
+        // Announcements can't be received.
         try? await clock.sleep(for: duration)
       }
       group.addTask { try? await clock.sleep(for: duration) }
@@ -49,7 +50,7 @@ struct AnnouncementWatch {
     try Task.checkCancellation()
   }
 
-  /// Returns when something new is announced; `false` where nothing more can be heard.
+  /// Returns `true` when an app is newly announced, or `false` when no more announcements can be received.
   private static func isNews(_ events: AsyncThrowingStream<BrowseEvent, any Error>, _ known: Known) async -> Bool {
     do {
       for try await event in events {
@@ -69,6 +70,6 @@ extension PeerFinder {
 }
 
 extension DiscoveredPeer {
-  /// Whether a service may be an app's: only an hpeer announces an id.
+  /// Returns whether a service may be an app's: only hpeer announces an ID.
   fileprivate static func isApp(_ service: DiscoveredService) -> Bool { service.txt["id"] == nil }
 }

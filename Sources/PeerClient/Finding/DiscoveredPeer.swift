@@ -1,15 +1,15 @@
 import PeerDiscovery
 import PeerProtocol
 
-/// A machine that announces itself, with all the ways in which it was seen. What it says of itself proves nothing.
+/// A machine discovered on the network, with all its announced services. An announcement proves nothing.
 public struct DiscoveredPeer: Hashable, Sendable {
-  /// The instance name: hostile text.
+  /// The instance name; treat it as hostile text.
   public var name: String
-  /// From the TXT record; `nil` for a server of `_healthsync._tcp` that is not an hpeer.
+  /// The ID in the TXT record; `nil` for a server of `_healthsync._tcp` that is not an hpeer.
   public var id: PeerID?
-  /// Whether it says that a pairing window is open.
+  /// Whether the machine announces an open pairing window.
   public var isPairing: Bool
-  /// The announced services, one for each interface, IP version and address; never empty.
+  /// The services, one for each interface, IP version and address; never empty.
   public var services: [DiscoveredService]
 
   init(_ service: DiscoveredService) {
@@ -19,27 +19,27 @@ public struct DiscoveredPeer: Hashable, Sendable {
     services = [service]
   }
 
-  /// Whether `instance` is the instance name `name`, or what Avahi makes of it where another has it already.
+  /// Returns whether `instance` is the instance name `name`, or the variant that Avahi chooses if the name is taken.
   public static func isInstance(_ instance: String, of name: String) -> Bool {
     let (instance, name) = (instance.lowercased(), name.lowercased())
     return instance == name
       || instance.hasPrefix(name + " #") && instance.dropFirst(name.count + 2).allSatisfy(\.isNumber)
   }
 
-  /// ``services``, IPv4 first, since a link-local IPv6 address works on one interface only.
+  /// The services, IPv4 first, because a link-local IPv6 address works on one interface only.
   public var servicesByFamily: [DiscoveredService] {
     let ordered = services.filter { $0.addressFamily == .ipv4 } + services.filter { $0.addressFamily == .ipv6 }
-    // A machine that is heard on a network, too, is where that says.
+    // Loopback addresses are left out if the machine is also announced on a network.
     let elsewhere = ordered.filter { !$0.address.hasPrefix("127.") && $0.address != "::1" }
     return elsewhere.isEmpty ? ordered : elsewhere
   }
 
-  /// Where ``servicesByFamily`` listen, in that order.
+  /// The endpoints of ``servicesByFamily``, in that order.
   public var endpoints: [PeerEndpoint] {
     servicesByFamily.map { PeerEndpoint(host: $0.address, port: Int($0.port)) }
   }
 
-  /// Whether a person may mean this peer by `text`: its name, its host name or the beginning of its id.
+  /// Returns whether `text` is the peer's name, its host name or the beginning of its ID.
   public func matches(_ text: String) -> Bool {
     let wanted = text.lowercased()
     if name.lowercased() == wanted { return true }
@@ -50,7 +50,7 @@ public struct DiscoveredPeer: Hashable, Sendable {
     }
   }
 
-  /// One value per machine, in the order of appearance.
+  /// Groups services by machine, in the order of appearance.
   public static func group(_ services: [DiscoveredService]) -> [DiscoveredPeer] {
     var peers: [DiscoveredPeer] = []
     for service in services {
@@ -66,12 +66,12 @@ public struct DiscoveredPeer: Hashable, Sendable {
   }
 }
 
-/// What was seen on the network in a while.
+/// The result of listening to the network for a while.
 public struct PeerSurvey: Hashable, Sendable {
-  /// One for each machine, in the order of appearance; this machine's own store is left out.
+  /// The machines in the order of appearance, without this machine's own store.
   public var peers: [DiscoveredPeer]
-  /// Services that are not listed, by the address that announces too many of them.
+  /// The numbers of unlisted services, keyed by an address that announces too many.
   public var crowded: [String: Int]
-  /// Services that are not listed because there are too many in all.
+  /// The number of services left out because there are too many in total.
   public var ignored: Int
 }

@@ -2,11 +2,11 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// How far a ``PeerLocator`` is: what it has yet to try, what it is trying, and what it learned.
+/// The state of a ``PeerLocator``: the endpoints to try, those being tried, and the results.
 struct LocatorSearch {
   private struct Candidate {
-    /// Whether it is announced under the peer's id, or remembered as its last address; otherwise it only has the peer's
-    /// name.
+    /// Whether the endpoint is announced under the peer's ID or is its last known address. Otherwise it only has the
+    /// peer's name.
     var claimsID: Bool
     var isKnown: Bool
   }
@@ -31,7 +31,7 @@ struct LocatorSearch {
 
   /// Whether no endpoint is being tried and none is queued.
   var isIdle: Bool { waiting.isEmpty && active.isEmpty }
-  /// Whether the search has failed: nothing is being tried, and no further endpoint will be heard of.
+  /// Whether the search has failed: no endpoint is being tried, and no further one will be announced.
   var isOver: Bool { isIdle && (listeningIsOver || discoveryFailure != nil) }
 
   mutating func add(_ endpoint: PeerEndpoint, claimsID: Bool, isKnown: Bool = false) {
@@ -44,7 +44,7 @@ struct LocatorSearch {
     waiting.append(endpoint)
   }
 
-  /// The next endpoint to try, unless enough are being tried.
+  /// Returns the next endpoint to try, or nil if there is none or enough are being tried.
   mutating func next() -> PeerEndpoint? {
     guard !waiting.isEmpty, active.count < limits.probesAtOnce else { return nil }
     let endpoint = waiting.removeFirst()
@@ -56,7 +56,7 @@ struct LocatorSearch {
     active.remove(endpoint)
     guard let candidate = candidates[endpoint], let error = error as? PeerError else { return }
     if case .certificateChanged = error {
-      // Another machine may bear the peer's name in good faith, but not its id.
+      // Another machine may have the peer's name legitimately, but not its ID.
       if candidate.claimsID { posing = posing ?? error }
     } else if candidate.isKnown {
       knownFailure = knownFailure ?? error
@@ -67,9 +67,9 @@ struct LocatorSearch {
 
   mutating func fail(_ error: any Error) { discoveryFailure = error }
 
-  /// What to tell the person.
+  /// Returns the most informative error to report.
   func failure(for server: ServerRecord) -> any Error {
-    // An answer with a wrong certificate is the news; a dead old address is not.
+    // A wrong certificate is more important than an old address that no longer answers.
     if let posing { return posing }
     if let failure = announcedFailure ?? knownFailure { return failure }
     if let discoveryFailure { return discoveryFailure }

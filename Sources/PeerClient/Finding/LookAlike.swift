@@ -1,16 +1,17 @@
 import Foundation
 
-/// Names that people take for one another, because their letters have one shape (Unicode Technical Standard #39).
+/// A check for names that look alike because their letters have the same shape (Unicode Technical Standard #39).
 public enum LookAlike {
-  /// Letters of Cyrillic, Greek and others that look like a Latin one, and digits that do.
+  /// The Latin letters that look like Cyrillic, Greek and other letters and like digits.
   private static let shapes: [Character: Character] = [
     "а": "a", "в": "b", "е": "e", "ё": "e", "к": "k", "м": "m", "н": "h", "о": "o", "р": "p", "с": "c", "т": "t",
-    "у": "y", "х": "x", "і": "l", "ї": "l", "ј": "j", "ѕ": "s", "ԁ": "d", "ԛ": "q", "ԝ": "w", "һ": "h", "ӏ": "l", "α": "a",
+    "у": "y", "х": "x", "і": "l", "ї": "l", "ј": "j", "ѕ": "s", "ԁ": "d", "ԛ": "q", "ԝ": "w", "һ": "h", "ӏ": "l",
+    "α": "a",
     "β": "b", "ε": "e", "ι": "l", "κ": "k", "ν": "v", "ο": "o", "ρ": "p", "τ": "t", "υ": "u", "χ": "x", "0": "o",
     "1": "l", "i": "l", "ı": "l", "|": "l", "ɡ": "g", "ɩ": "l",
   ]
 
-  /// Whether two names look the same and are not.
+  /// Returns whether two names look the same but differ.
   ///
   /// ```swift
   /// print(LookAlike.areConfusable("studio", "ѕtudiο"))  // true

@@ -1,14 +1,14 @@
 import PeerDiscovery
 
-/// A lookup of the addresses that announced machines have beside the announced ones. avahi-daemon resolves a service to one
-/// address of each family, and a machine may have several on one interface: the others may be the ones that can be reached.
+/// A lookup of the further addresses of announced machines. avahi-daemon resolves a service to one address of each
+/// family, but a machine may have several on one interface, and only another may be reachable.
 struct OtherAddresses: Sendable {
-  /// The most host names that are looked up: any machine can announce a thousand services.
+  /// The maximum number of host names looked up, because any machine can announce a thousand services.
   static let mostHosts = 24
   /// The time limit for the lookups. Most names are known to avahi-daemon already, as it has just resolved their services.
   private static let patience = Duration.seconds(1)
 
-  /// Returns the same machines, with the addresses that the names of their hosts have in addition.
+  /// Returns the same machines, with the further addresses of their host names.
   ///
   /// - Throws: `CancellationError`. A lookup that fails adds nothing.
   func completing(_ peers: [DiscoveredPeer]) async throws -> [DiscoveredPeer] {
@@ -34,8 +34,10 @@ extension DiscoveredPeer {
         var other = service
         other.address = address
         other.addressFamily = address.contains(":") ? .ipv6 : .ipv4
-        // A link-local address names its interface; of another, the one of the announcement is as good as any.
-        if let mark = address.firstIndex(of: "%") { other.interfaceName = String(address[address.index(after: mark)...]) }
+        // A link-local address names its interface; for any other, the interface of the announcement will do.
+        if let mark = address.firstIndex(of: "%") {
+          other.interfaceName = String(address[address.index(after: mark)...])
+        }
         complete.services.append(other)
       }
     }

@@ -2,13 +2,14 @@ import PeerDiscovery
 import PeerTrust
 
 extension PeerFinder {
-  /// An app that is being opened may be announced a moment before it answers.
+  /// The number of attempts to reach a newly announced app, which may be announced a moment before it answers.
   private static let attempts = 3
 
-  /// Tells each time that a paired machine comes onto the network, and once where it is there already: an hpeer by the id
-  /// that it announces, an app by its certificate, which is all that it has.
+  /// Returns a stream that yields each time a paired machine appears on the network, and once if it is already there.
+  /// An hpeer is recognized by its announced ID, an app by its certificate, because it announces no ID.
   ///
-  /// Ends when its reader's task is cancelled; throws `DiscoveryError` where nothing can be heard.
+  /// The stream ends when its reader's task is cancelled, and throws `DiscoveryError` if announcements can't be
+  /// received.
   public func appearances(of server: ServerRecord) -> AsyncThrowingStream<Void, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
@@ -18,7 +19,7 @@ extension PeerFinder {
           for try await event in browser.events(preferring: { DiscoveredPeer.isInstance($0, of: server.name) }) {
             switch event {
             case .found(let service):
-              // At another port it has been away, whether or not that was heard.
+              // With another port, the server was away in between, even if that was not announced.
               guard present[service.id] != service.port, await isAnnounced(server, by: service) else { continue }
               if present.isEmpty || port != service.port { continuation.yield() }
               (present[service.id], port) = (service.port, service.port)

@@ -1,11 +1,11 @@
 extension PeerFinder {
-  /// As many as one machine may have, and no more of what somebody else may add.
+  /// The maximum number of endpoints tried: as many as one machine may have, to limit what others can add.
   private static let maximumEndpoints = 16
-  /// What one has before the next is tried as well (RFC 8305 section 5).
+  /// The head start of each endpoint before the next is tried as well (RFC 8305 section 5).
   private static let headStart = Duration.milliseconds(250)
 
-  /// Where an hpeer answers that can be paired with: the first in time, so that one that hangs does not hold up the rest.
-  /// Throws the ``PeerError`` of the first endpoint if none does.
+  /// Returns the first endpoint at which an hpeer with pairing support answers. Endpoints are tried concurrently, so
+  /// that one that hangs does not delay the rest. Throws the ``PeerError`` of the first endpoint if none answers.
   public static func firstAnswering(
     _ endpoints: [PeerEndpoint], clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> PeerEndpoint {

@@ -1,31 +1,31 @@
 import PeerProtocol
 import PeerTrust
 
-/// Which dialect an announced machine speaks, as far as it can be told without saying anything secret.
+/// The dialect of an announced machine, as far as it can be determined without sending a secret.
 public struct PeerSpeaker: Hashable, Sendable {
-  /// The dialect's name; `nil` for none that hpeer speaks.
+  /// The dialect's name; `nil` if hpeer does not speak it.
   public var dialect: String?
-  /// Whether it is paired with: by its id, or for an app by its certificate.
+  /// Whether this machine is paired with it, judged by its ID, or by its certificate for an app.
   public var isPaired: Bool
-  /// Whether it announces the id of a paired machine and shows another certificate.
+  /// Whether it announces the ID of a paired machine but shows another certificate.
   public var isImpostor = false
 }
 
 extension PeerFinder {
-  /// Anybody can announce a thousand machines.
+  /// The maximum number of machines contacted, because anyone can announce a thousand.
   private static let mostAsked = 24
-  /// In which one that is asked must have answered.
+  /// The time limit for an answer of one machine.
   private static let askingTime = Duration.seconds(3)
 
-  /// Who speaks what among these, in their order: told by the announcement where that says it, else by the certificate, else
-  /// by what the machine says to anybody. Never throws: one that does not answer speaks nothing known.
+  /// Returns the dialect of each of these machines, in their order, determined by its announcement, its certificate
+  /// or its unauthenticated answers. Never throws: the dialect of a machine that does not answer is `nil`.
   public func speakers(among peers: [DiscoveredPeer], paired: [ServerRecord]) async -> [PeerSpeaker] {
     var speakers = peers.map { peer in
       PeerSpeaker(
         dialect: PeerDialects.dialect(of: peer)?.name,
         isPaired: peer.id.map { id in paired.contains { $0.id == id } } ?? false)
     }
-    // Anybody can announce an id; the certificate proves it, where the machine answers.
+    // Anyone can announce an ID. If the machine answers, its certificate proves the ID.
     let claimed = speakers.indices.filter { speakers[$0].isPaired }.prefix(Self.mostAsked)
     await withTaskGroup(of: (Int, Bool).self) { group in
       for index in claimed {
@@ -56,8 +56,8 @@ extension PeerFinder {
     return speakers
   }
 
-  /// The app that answers at one of these, as far as that can be told without saying anything secret; `nil` for anything
-  /// else, and for nothing. Never throws.
+  /// Returns the dialect of the app that answers at one of these endpoints, as far as it can be determined without
+  /// sending a secret. Returns `nil` for an hpeer, an unknown program or no answer. Never throws.
   public static func app(at endpoints: [PeerEndpoint]) async -> (any PeerDialect.Type)? {
     for endpoint in endpoints.prefix(4) {
       let speaker = await Self.within(Self.askingTime) { try await Self.speaker(at: endpoint, paired: []) }

@@ -2,15 +2,15 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// The peer that a command is about.
+/// The peer that a command addresses.
 public enum PeerTarget: Sendable {
-  /// A server that this machine is paired with, and where it was last or is announced; empty where neither is known.
+  /// A paired server, with its announced or last known endpoints; empty if none is known.
   case paired(ServerRecord, endpoints: [PeerEndpoint])
-  /// A machine that must be paired with first. The name is its own: hostile text.
+  /// A machine to pair with first. It chose its name, so treat the name as hostile text.
   case unpaired(name: String, endpoints: [PeerEndpoint])
 }
 
-/// Finds the peer that a person means, among the paired ones and on the network.
+/// A finder for the peer that a person means, among the paired servers and on the network.
 ///
 /// ```swift
 /// import HealthStore
@@ -28,14 +28,14 @@ public enum PeerTarget: Sendable {
 /// }
 /// ```
 public struct PeerFinder: Sendable {
-  /// How long to listen before saying that nobody is there.
+  /// The time to listen for announcements before reporting that no peer was found.
   public static let patience = Duration.seconds(4)
   static let patienceSeconds = 4
-  /// Within which an address must have answered a handshake.
+  /// The time limit for a TLS handshake with one address, in seconds.
   private static let handshakeSeconds = 5
-  /// Within which the only address that is known must have shaken hands, before others are looked for.
+  /// The time limit for a handshake with the only known address, before others are searched for.
   static let firstHandshake = Duration.seconds(1)
-  /// How often a peer may move between being found and being spoken to.
+  /// The maximum number of times that a peer may move between being found and being contacted.
   private static let maximumMoves = 3
 
   private let registry: PeerRegistry
@@ -44,13 +44,13 @@ public struct PeerFinder: Sendable {
   private let otherAddresses = OtherAddresses()
   private let silenceLimit: Int
   private let firstHandshake: Duration
-  /// Makes names from the network fit for a terminal.
+  /// Escapes names from the network for display in a terminal.
   private let escape: @Sendable (String) -> String
 
   /// - Parameters:
-  ///   - ownID: of this machine, which is never found; `nil` as long as it has none.
-  ///   - silenceLimit: seconds without a byte after which a peer counts as gone.
-  ///   - escape: makes names from the network fit for the errors' texts, such as `PlainText.escaped`.
+  ///   - ownID: the ID of this machine, which is never returned; `nil` while it has none.
+  ///   - silenceLimit: the number of seconds without a byte after which a peer is considered gone.
+  ///   - escape: escapes names from the network in error texts, such as `PlainText.escaped`.
   public init(
     registry: PeerRegistry, ownID: PeerID?, browser: ServiceBrowser = ServiceBrowser(),
     silenceLimit: Int = PeerConnection.silenceLimit, escape: @escaping @Sendable (String) -> String
@@ -73,8 +73,8 @@ public struct PeerFinder: Sendable {
     self.escape = escape
   }
 
-  /// What is on the network now, this very store left out.
-  /// - Parameter name: an instance name that is looked for, and so found among however many others.
+  /// Listens to the network and returns what is announced, without this machine's own store.
+  /// - Parameter name: an instance name to look for; its services are kept however many others there are.
   public func survey(
     for duration: Duration = patience, preferring name: String? = nil,
     until isEnough: @escaping @Sendable (DiscoveredPeer) -> Bool = { _ in false }
@@ -87,7 +87,7 @@ public struct PeerFinder: Sendable {
       peers: try await otherAddresses.completing(peers), crowded: survey.crowded, ignored: survey.ignored)
   }
 
-  /// The peers that are on the network now, this very store left out.
+  /// Returns the peers announced on the network, without this machine's own store.
   public func look(
     for duration: Duration = patience, preferring name: String? = nil,
     until isEnough: @escaping @Sendable (DiscoveredPeer) -> Bool = { _ in false }
@@ -95,7 +95,7 @@ public struct PeerFinder: Sendable {
     try await survey(for: duration, preferring: name, until: isEnough).peers
   }
 
-  /// The peer that `name` means; without a name the only paired one, or the only one that there is.
+  /// Returns the peer that `name` means. Without a name, returns the only paired server, or the only announced peer.
   public func target(named name: String?) async throws -> PeerTarget {
     if let name { return try await target(called: name) }
     let servers = try await registry.servers()
@@ -124,7 +124,7 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// The peer that `name` means. Something else than an hpeer is meant only where no hpeer goes by that name.
+  /// Returns the peer that `name` means. Prefers servers whose dialect hpeer speaks over others with the same name.
   func choose(among seen: [DiscoveredPeer], called name: String) throws(PeerFinderError) -> DiscoveredPeer {
     let namesakes = seen.filter { $0.matches(name) }
     let peers = namesakes.filter(\.isUnderstood)
@@ -137,7 +137,7 @@ public struct PeerFinder: Sendable {
     return peer
   }
 
-  /// The peer at an address that the person gave: paired if its certificate or its last address is known.
+  /// Returns the peer at a given address. It counts as paired if its certificate or its last address is known.
   public func target(at endpoint: PeerEndpoint) async throws -> PeerTarget {
     let servers = try await registry.servers()
     let last = servers.first { $0.host == endpoint.host && $0.port.map(Int.init) == endpoint.port }
@@ -150,7 +150,7 @@ public struct PeerFinder: Sendable {
     return .unpaired(name: session.status.deviceName, endpoints: [endpoint])
   }
 
-  /// The paired app that shows its certificate there; `nil` for any other.
+  /// Returns the paired app that shows its certificate at the endpoint, or `nil`.
   private func phone(at endpoint: PeerEndpoint, among servers: [ServerRecord]) async -> ServerRecord? {
     guard servers.contains(where: \.traits.isApp) else { return nil }
     let seen = try? await ClientNetwork.current.shakeHands(
@@ -158,19 +158,19 @@ public struct PeerFinder: Sendable {
     return servers.first { $0.traits.isApp && $0.fingerprint == seen }
   }
 
-  /// Runs `attempt` with the endpoint where the peer is now: one of the known ones, or one that is announced. Only an
-  /// endpoint that has shown the peer's certificate is used.
+  /// Runs `attempt` with the peer's current endpoint: one of the known ones or an announced one. Only an endpoint
+  /// that has shown the peer's certificate is used.
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint], _ attempt: (PeerEndpoint) async throws -> Result
   ) async throws -> (Result, PeerEndpoint) {
     try await search(for: server, endpoints: endpoints, failed: [:], attempt)
   }
 
-  /// The same without a handshake just to see: the only endpoint that is known, if it is one, is tried for good. Others are
-  /// looked for if nothing shakes hands there, with the peer's certificate, in time.
+  /// Runs `attempt` with the peer's current endpoint, without a separate handshake if only one endpoint is known. If
+  /// the handshake there fails, takes too long or shows another certificate, searches for other endpoints.
   ///
-  /// - Parameter attempt: must connect with that time limit for the handshake, accept the peer's certificate only, and do
-  ///   nothing before that may not be done twice.
+  /// - Parameter attempt: must connect with the given time limit for the handshake, accept only the peer's
+  ///   certificate, and before that do nothing that must not be repeated.
   public func reach<Result: Sendable>(
     _ server: ServerRecord, endpoints: [PeerEndpoint],
     _ attempt: (PeerEndpoint, _ handshakeLimit: Duration?) async throws -> Result
@@ -181,7 +181,7 @@ public struct PeerFinder: Sendable {
       do {
         return (try await attempt(endpoint, firstHandshake), endpoint)
       } catch let error as PeerError where error.endsHandshake {
-        // It has had its time alone.
+        // The endpoint has had its head start.
         headStart = .zero
       } catch let error as PeerError where error.suggestsAnotherAddress {
         failed[endpoint] = error
@@ -208,11 +208,11 @@ public struct PeerFinder: Sendable {
       do {
         endpoint = try await locator.locate(known: endpoints, excluding: Set(failed.keys))
       } catch let error where !(error is CancellationError) {
-        // What answered says more than that nobody else was found, or that nobody could be looked for. An app has another
-        // port each time, so that nothing at the last one says nothing.
+        // An answer tells more than the fact that no other endpoint was found. For an app, silence at its last port
+        // means nothing because the port changes each time.
         if let advice = server.traits.advice {
           let (name, seconds) = (escape(server.name), Self.patienceSeconds)
-          // All phones have one name, and addresses go from one to the next: another certificate is no alarm there.
+          // Phones share names and addresses, so another certificate is no cause for alarm.
           let answered = [error as? PeerError].compactMap(\.self) + failed.values
           if answered.contains(where: { $0.category == .certificateChanged }) {
             throw PeerFinderError.anotherPhone(name: name, advice: advice, seconds: seconds)
@@ -233,7 +233,7 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Shakes hands with what may be the server.
+  /// Performs a TLS handshake with an endpoint that may be the server. Throws unless it shows the pinned certificate.
   private static func knock(_ server: ServerRecord, at endpoint: PeerEndpoint) async throws {
     let trust = CertificateTrust.pinned(server.fingerprint, peer: server.name)
     if let profile = server.traits.transport {
@@ -243,7 +243,7 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Whether nothing more is known than that the server is nowhere.
+  /// Returns whether the error only means that the server could not be found.
   private static func isAbsence(_ error: any Error) -> Bool {
     switch error {
     case let error as PeerError: error.category == .unreachable
@@ -252,8 +252,8 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Addresses that are announced under the peer's id or name; those of apps, whose names are everybody's and change, under
-  /// any name.
+  /// Reports the endpoints announced under the peer's ID or name. For an app, reports those under any name, because
+  /// app names are not unique and change.
   private static func hear(
     of server: ServerRecord, from browser: ServiceBrowser, _ otherAddresses: OtherAddresses,
     _ heard: @escaping @Sendable (PeerLocator.Hearing) -> Void
@@ -267,7 +267,7 @@ public struct PeerFinder: Sendable {
           case .listening: heard(.listening)
           case .found(let service):
             let peer = DiscoveredPeer(service)
-            // An app has no id to announce, and who has its whole name may be it.
+            // Apps announce no ID, so a service with the app's exact name may be it.
             let claimsID = isApp ? peer.id == nil && peer.name == server.name : peer.id == server.id
             guard claimsID || DiscoveredPeer.isInstance(peer.name, of: server.name) || isApp && peer.id == nil else {
               continue
@@ -288,7 +288,7 @@ public struct PeerFinder: Sendable {
     }
   }
 
-  /// Where the peer was last reached.
+  /// Returns the endpoint at which the peer was last reached, if known.
   public static func hint(of server: ServerRecord) -> [PeerEndpoint] {
     guard let host = server.host, let port = server.port else { return [] }
     return [PeerEndpoint(host: host, port: Int(port))]
@@ -296,10 +296,10 @@ public struct PeerFinder: Sendable {
 }
 
 extension PeerError {
-  /// Whether the peer may be well at another address: this one may belong to another machine by now.
+  /// Whether the peer may be reachable at another address because this one may belong to another machine by now.
   var suggestsAnotherAddress: Bool { category == .unreachable || category == .certificateChanged }
 
-  /// Whether the failure came before any request was sent.
+  /// Whether the failure occurred before any request was sent.
   fileprivate var endsHandshake: Bool {
     if case .notHpeer = self { false } else { suggestsAnotherAddress }
   }

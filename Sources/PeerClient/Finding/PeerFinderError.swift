@@ -1,17 +1,17 @@
-/// Why nobody could be chosen. Each description is one sentence for a person.
+/// A reason why no peer could be selected. Each description is one sentence for a person.
 public enum PeerFinderError: Error, Hashable, Sendable {
-  /// Nothing answered within these seconds; other servers that were seen are named.
+  /// No peer was announced within these seconds; `others` are the names of other servers that were seen.
   case nobody(seconds: Int, others: [String])
-  /// Nobody of this name answered within these seconds; those who did are named.
+  /// No peer of this name was announced within these seconds; `seen` are the names of those that were.
   case notFound(name: String, seconds: Int, seen: [String])
-  /// The app on a phone was not found within these seconds; what to do there.
+  /// The app on a phone was not found within these seconds; `advice` says what to do on the phone.
   case appNotFound(name: String, advice: String, seconds: Int)
-  /// The app on a phone was not found within these seconds, and what answers in its place has another certificate: another
-  /// phone, or the app installed anew. Nothing was sent to it.
+  /// The app on a phone was not found within these seconds, and the server in its place has another certificate:
+  /// another phone, or the app was reinstalled. Nothing was sent to it.
   case anotherPhone(name: String, advice: String, seconds: Int)
-  /// No name was given, and these machines could be meant; whether they are paired ones.
+  /// No name was given, and several machines could be meant; `paired` says whether they are paired servers.
   case several([String], paired: Bool)
-  /// Several machines go by one name; these are the beginnings of the ids that they claim.
+  /// Several machines have the same name; `ids` are the beginnings of the IDs that they claim.
   case sameName(String, ids: [String])
 }
 
@@ -42,7 +42,7 @@ extension PeerFinderError: CustomStringConvertible {
     }
   }
 
-  /// At most eight names: anybody can announce a thousand.
+  /// Joins at most eight names, because anyone can announce a thousand.
   private static func list(_ names: [String]) -> String {
     let shown = names.prefix(8).joined(separator: ", ")
     return names.count > 8 ? "\(shown) and \(names.count - 8) more" : shown

@@ -2,30 +2,33 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// Finds out where a paired peer is now, by the only thing that proves it: its certificate.
+/// A search for the current endpoint of a paired peer, proved by its certificate.
 ///
-/// Whatever claims to be the peer is asked for a TLS handshake, which tells it nothing: where the peer was last, and
-/// every address that is announced under its id or name, several at a time, so that one that hangs or lies costs no
-/// time. The first that shows the pinned certificate is it.
+/// Every candidate is asked for a TLS handshake, which reveals nothing: the peer's last known endpoint and every
+/// endpoint announced under its ID or name. Several are tried at a time, so that one that hangs or lies costs no
+/// time. The first that shows the pinned certificate is the peer.
 struct PeerLocator: Sendable {
-  /// Shakes hands with an endpoint; throws ``PeerError`` unless it shows the pinned certificate.
+  /// A function that performs a handshake with an endpoint and throws ``PeerError`` unless it shows the pinned
+  /// certificate.
   typealias Probe = @Sendable (PeerEndpoint) async throws -> Void
 
   struct Limits: Sendable {
-    /// Time in which only the known addresses are tried, before the network is asked as well.
+    /// The time in which only the known endpoints are tried, before announcements are watched as well.
     var headStart = Duration.seconds(1)
-    /// How long to listen for announcements.
+    /// The time to listen for announcements.
     var listening = PeerFinder.patience
-    /// Maximum further time for handshakes that have begun when listening ends.
+    /// The maximum further time for handshakes that have begun when listening ends.
     var grace = Duration.seconds(6)
     var probesAtOnce = 32
-    /// Maximum addresses that are tried.
+    /// The maximum number of endpoints tried.
     var candidates = 256
   }
 
-  /// Addresses to try, as they become known.
+  /// An event of the network: endpoints to try, as they are announced.
   enum Hearing: Sendable {
-    /// - Parameter claimsID: whether it is announced under the peer's own id, and not only under its name.
+    /// An announced endpoint.
+    ///
+    /// - Parameter claimsID: whether it is announced under the peer's own ID rather than only its name.
     case candidate(PeerEndpoint, claimsID: Bool)
     case listening
     case failed(any Error)
@@ -45,11 +48,11 @@ struct PeerLocator: Sendable {
     case headStartIsOver, listeningIsOver, graceIsOver
   }
 
-  /// The first endpoint that shows the peer's certificate: one of `known`, or one that is announced.
+  /// Returns the first known or announced endpoint that shows the peer's certificate.
   ///
-  /// Throws what says most: ``PeerError/certificateChanged(peer:pinned:seen:)`` if something that claims to be the peer
-  /// answered with another certificate and nothing with the right one, else what the known addresses answered, else
-  /// ``PeerFinderError/notFound(name:seconds:seen:)`` or ``DiscoveryError``.
+  /// Throws the most informative error: ``PeerError/certificateChanged(peer:pinned:seen:)`` if a server that claims
+  /// to be the peer has another certificate and none has the right one; otherwise the error of an announced or known
+  /// endpoint; otherwise ``PeerFinderError/notFound(name:seconds:seen:)`` or ``DiscoveryError``.
   func locate(known: [PeerEndpoint], excluding excluded: Set<PeerEndpoint> = []) async throws -> PeerEndpoint {
     let (events, inbox) = AsyncStream.makeStream(of: Event.self)
     return try await withThrowingTaskGroup(of: Void.self) { group in

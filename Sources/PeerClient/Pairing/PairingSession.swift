@@ -3,9 +3,10 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Pairs with one server: asks who it is, then runs `hpeer-pair/1` with the code.
+/// A pairing with one server: asks for its status, then runs `hpeer-pair/1` with the code.
 ///
-/// Two connections, because a person types in between: the second accepts only the certificate that the first one saw.
+/// There are two connections, because a person types the code in between. The second accepts only the certificate of
+/// the first.
 ///
 /// ```swift
 /// func pair(
@@ -17,21 +18,22 @@ import PeerTrust
 /// }
 /// ```
 public struct PairingSession: Sendable {
-  /// Where both connections go.
+  /// The endpoint of both connections.
   public let endpoint: PeerEndpoint
-  /// What the server says of itself before anybody has proved anything.
+  /// The server's status, which is not authenticated.
   public let status: StatusData
-  /// What the server says of itself; `windowOpen` tells whether a code can work at all.
+  /// The server's pairing parameters, which are not authenticated; `windowOpen` says whether a code can be accepted
+  /// at all.
   public let hello: PairHello
-  /// The certificate that SPAKE2 will bind the code to.
+  /// The fingerprint of the certificate to which SPAKE2 binds the code.
   public let fingerprint: Fingerprint
   private let silenceLimit: Int
 
-  /// Asks the server who it is. Nothing secret is sent and no attempt is used up.
+  /// Connects to the server and asks for its status. Sends no secret and uses up no attempt.
   ///
   /// - Parameters:
-  ///   - pinned: the fingerprint from a QR code or payload, where there is one: judged in the handshake.
-  ///   - silenceLimit: seconds without a byte after which the server counts as gone.
+  ///   - pinned: the fingerprint from a QR code or payload, if any; checked in the handshake.
+  ///   - silenceLimit: the number of seconds without a byte after which the server is considered gone.
   public static func open(
     at endpoint: PeerEndpoint, pinned: Fingerprint? = nil, silenceLimit: Int = PeerConnection.silenceLimit
   ) async throws -> PairingSession {
@@ -47,12 +49,12 @@ public struct PairingSession: Sendable {
     }
   }
 
-  /// Proves knowledge of the code and has the server prove the same. Returns what to store; until then nothing is
-  /// stored.
+  /// Proves knowledge of the code and requires the same proof from the server. Returns the record for the caller to
+  /// store.
   ///
   /// - Parameters:
   ///   - certificate: the client's own, to which the token is then bound; `nil` leaves it unbound.
-  ///   - name: what the server's list shall call this machine.
+  ///   - name: the name of this machine for the server's list.
   public func pair(
     code: PairingCode, clientID: PeerID, certificate: PeerIdentity?, name: String
   ) async throws -> PairedServer {
@@ -65,7 +67,7 @@ public struct PairingSession: Sendable {
       finish = try await post(
         confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
     } catch PeerError.connectionLost, PeerError.silent, PeerError.tooSlow {
-      // The server may have paired already; the same proof has the same answer for ten minutes.
+      // The server may have paired already. It answers the same proof with the same answer for ten minutes.
       finish = try await post(
         confirmation.finishRequest, to: Route.pairFinish, certificate, as: PairFinishResponse.self)
     }
@@ -76,7 +78,7 @@ public struct PairingSession: Sendable {
     }
   }
 
-  /// The refusals that show before anything is sent read like those that the server sends.
+  /// Starts the key exchange. Local refusals throw the same errors as those of the server.
   private func exchange(
     code: PairingCode, clientID: PeerID, certificate: PeerIdentity?, name: String
   ) async throws -> PairingClientExchange {

@@ -3,9 +3,9 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Ends a pairing on the server's side too.
+/// Ending a pairing on the server.
 public enum Unpair {
-  /// Tells the server to forget this client. A server that has forgotten it already is content.
+  /// Tells the server to forget this client. Succeeds if the server has already forgotten it.
   public static func tell(
     _ server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil
   ) async throws {

@@ -6,17 +6,16 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// Sees to it that a store takes in only what is of its own person (`docs/protocol/person.md`).
+/// A check that a store only accepts the record of its own person (`docs/protocol/person.md`).
 ///
-/// A server is asked whose record it has when either side's person has changed since the last time, and not with every
-/// pull: what was agreed on is kept in the registry, with the server's mark, and a server whose mark is another by now
-/// refuses.
+/// The server is asked whose record it has only if the person on either side has changed since the last time. The
+/// registry stores the agreement with the server's mark, and a server whose mark has changed refuses the request.
 public struct PersonCheck: Sendable {
   private let registry: PeerRegistry
   private let merging: Merging?
 
-  /// The user's permission to merge records of different or unknown persons (`--merge-person`). It is valid once for each
-  /// server: when a server's person changes later, while it is followed, the user must be asked again.
+  /// The user's permission to merge records of different or unknown persons (`--merge-person`). It is valid once for
+  /// each server: if a followed server's person changes later, the user must be asked again.
   private final class Merging: Sendable {
     private let used = Mutex<Set<PeerID>>([])
 
@@ -24,27 +23,28 @@ public struct PersonCheck: Sendable {
     func useUp(for server: PeerID) { used.withLock { used in _ = used.insert(server) } }
   }
 
-  /// - Parameter merges: goes on once, in the lifetime of this and its copies, where the persons are different or nobody
-  ///   can tell.
+  /// - Parameter merges: permits one merge per server, over the lifetime of this value and its copies, if the persons
+  ///   differ or cannot be compared.
   public init(_ registry: PeerRegistry, merges: Bool = false) {
     self.registry = registry
     merging = merges ? Merging() : nil
   }
 
-  /// What a store may take in of a server.
+  /// The conditions under which a store may accept a server's record.
   struct Admission: Sendable {
-    /// Which person's record to ask the server for; `nil` for whatever it has.
+    /// The mark of the person whose record to request; `nil` for any.
     var mark: String?
-    /// The store as it was then: true no longer once another pull or an import has begun to fill it.
+    /// The state of the store at the check. It becomes outdated when another pull or an import begins to fill the
+    /// store.
     var owner: RecordOwner
   }
 
-  /// Which person's record to ask the server for.
+  /// Returns the conditions for pulling from a server.
   ///
   /// Throws ``PeerError/anotherPerson(peer:_:)``, ``PeerError/personUnknown(peer:_:)`` or
-  /// ``PeerError/personNotCompared(peer:)`` unless the store may take it in.
+  /// ``PeerError/personNotCompared(peer:)`` if the store must not accept its record.
   ///
-  /// - Parameter asksAgain: what was agreed on is no longer true on the server's side.
+  /// - Parameter asksAgain: whether the stored agreement is no longer valid on the server's side.
   func admit(
     _ server: ServerRecord, into store: HealthStore, over connection: PeerConnection, asksAgain: Bool = false
   ) async throws -> Admission {
@@ -53,28 +53,32 @@ public struct PersonCheck: Sendable {
     return Admission(mark: mark, owner: owner)
   }
 
-  /// The same for an app on a phone, which tells no person: somebody must say whose phone it is, unless the store is empty.
+  /// Checks an app on a phone, which does not report its person: a user must confirm whose phone it is, unless the
+  /// store is empty.
   ///
-  /// - Returns: how the store must be for what comes to be taken in.
+  /// - Returns: the required state of the store for applying the answer.
   func admit(phone server: ServerRecord, into store: HealthStore) async throws -> RecordOwner {
     let owner = try await store.owner()
     _ = try await mark(server, owner, in: store, over: nil, asksAgain: false)
     return owner
   }
 
-  /// What somebody agrees on who says that a phone is the person's whose record the store holds.
+  /// Returns the agreement to store if a user confirms that a phone belongs to the person whose record the store
+  /// holds.
   public func agreement(onPhone server: ServerRecord, in store: HealthStore) async throws -> PersonAgreement {
     PersonAgreement(claim: claim(of: try await store.owner().person, to: server).digest, mark: nil)
   }
 
-  /// - Parameter connection: `nil` for a server that cannot be asked.
+  /// Returns the mark of the agreed person.
+  ///
+  /// - Parameter connection: the connection, or `nil` for a server that cannot compare persons.
   private func mark(
     _ server: ServerRecord, _ owner: RecordOwner, in store: HealthStore, over connection: PeerConnection?,
     asksAgain: Bool
   ) async throws -> String? {
     let claim = claim(of: owner.person, to: server)
     let agreed = try await registry.personAgreement(with: server.id)
-    // Without a mark from a server that could give one, it may have learnt to compare meanwhile.
+    // A server that returned no mark earlier may have been updated and be able to compare now.
     if !asksAgain, let agreed, agreed.claim == claim.digest,
       claim.value == nil || agreed.mark != nil || connection == nil
     {
@@ -83,7 +87,7 @@ public struct PersonCheck: Sendable {
     guard let answer = try await ask(server, claim.value, over: connection) else {
       let agreement = PersonAgreement(claim: claim.digest, mark: nil)
       if agreement == agreed { return nil }
-      // Not even one that has pulled from there goes on: both persons are known, and are others than when it did.
+      // Earlier pulls from this server don't help: both persons are known, and one of them has changed since.
       try await merge(agreement, with: server, in: store, or: .personNotCompared(peer: server.name))
       return nil
     }
@@ -94,9 +98,9 @@ public struct PersonCheck: Sendable {
     case .different:
       try await merge(agreement, with: server, in: store, or: .anotherPerson(peer: server.name, agreement))
     case .unknown:
-      // There is nobody to mix anyone with; which is not remembered, for it is true no longer than that.
+      // An empty store has no record to mix. This is not stored, because it is only true while the store is empty.
       if owner.isEmpty { break }
-      // Or it has happened.
+      // Earlier pulls have already merged the two records.
       if try await store.hasPosition(ofConsumers: Pull.consumers(of: server)) {
         try await registry.agree(agreement, with: server.id)
       } else {
@@ -114,7 +118,7 @@ public struct PersonCheck: Sendable {
     merging.useUp(for: server.id)
   }
 
-  /// Somebody has said that both records are of one person.
+  /// Stores the user's confirmation that both records are of the same person.
   public func confirm(
     _ agreement: PersonAgreement, with server: ServerRecord, in store: HealthStore
   ) async throws {
@@ -122,7 +126,8 @@ public struct PersonCheck: Sendable {
     try await registry.agree(agreement, with: server.id)
   }
 
-  /// Asks a server that was paired with just now, to say it. `nil` where this store is still empty.
+  /// Asks a newly paired server whether its record is of the same person, to report the answer. Returns `nil` if this
+  /// store is still empty.
   public func introduce(
     _ store: HealthStore, to server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity?
   ) async throws -> PersonAnswer.Verdict? {
@@ -153,10 +158,10 @@ public struct PersonCheck: Sendable {
 }
 
 extension PeerConnection {
-  /// What the peer says about whose record it has. One that does not compare persons, being an older version or another
-  /// program, knows nothing.
+  /// Asks the peer to compare persons. A peer that does not support this, such as an older version, answers
+  /// ``PersonAnswer/Verdict/unknown``.
   ///
-  /// - Returns: `nil` from one that could, and has compared as many for this pairing as it does.
+  /// - Returns: `nil` if the peer refuses because it has made the maximum number of comparisons for this pairing.
   func compare(_ claim: PersonClaim, with server: ServerRecord) async throws -> PersonAnswer? {
     let (status, answer, raw) = try await exchange(
       .POST, Route.person, headers: [("Authorization", "Bearer \(server.credential.text)")], body: claim,
@@ -169,7 +174,7 @@ extension PeerConnection {
       return answer
     case 401: throw PeerError.tokenRefused(peer: server.name)
     case 404: return PersonAnswer(.unknown, mark: nil)
-    // That its owner has locked it, or that it has compared enough.
+    // The status means that the owner has locked the machine, or that it has made enough comparisons.
     case 423:
       let said = try? JSONDecoder().decode(FailureEnvelope.self, from: raw)
       if said?.error == FailureEnvelope.machineLocked { throw PeerError.machineLocked(peer: server.name) }

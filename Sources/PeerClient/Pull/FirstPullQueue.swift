@@ -1,8 +1,8 @@
 import HealthStore
 import Synchronization
 
-/// Has pulls into an empty store begin one after the other: whose record it becomes, the first decides, and only then
-/// can the others be compared with it.
+/// A queue that lets pulls into an empty store begin one after the other. The first determines whose record the store
+/// holds, and only then can the others be compared with it.
 public final class FirstPullQueue: Sendable {
   private struct State {
     var isTaken = false
@@ -11,13 +11,13 @@ public final class FirstPullQueue: Sendable {
 
   private let state = Mutex(State())
 
-  /// One for each store, shared by all pulls into it.
+  /// Creates a queue. All pulls into one store must share one queue.
   public init() {}
 
-  /// Waits as long as another pull has its turn. Throws `CancellationError` if the task is cancelled meanwhile.
+  /// Waits while another pull has its turn. Throws `CancellationError` if the task is cancelled meanwhile.
   ///
-  /// - Returns: what must be left when this pull has come to the end of what its peer has; `nil` where the store is not
-  ///   empty, and all may pull at once.
+  /// - Returns: the place, which the pull must leave when its peer has nothing more; `nil` if the store is not empty,
+  ///   so that all pulls may run at once.
   func take(for store: HealthStore) async throws -> Place? {
     while let left = takeOrWait() {
       for await _ in left {}
@@ -34,7 +34,7 @@ public final class FirstPullQueue: Sendable {
     return nil
   }
 
-  /// What ends when whoever has the turn leaves it; `nil` for the turn.
+  /// Takes the turn and returns `nil`, or returns a stream that ends when the current turn does.
   private func takeOrWait() -> AsyncStream<Void>? {
     state.withLock { state in
       guard state.isTaken else {

@@ -4,10 +4,10 @@ import OperatingSystem
 import PeerProtocol
 import PeerTrust
 
-/// Keeps one store up to date with one peer for as long as its task runs: pulls what there is, then what happens.
+/// A continuous pull that keeps one store up to date with one peer while its task runs.
 ///
-/// A connection that is lost is made again, wherever the peer is by then, as `PullRetry` decides: after a pause that grows
-/// with each failure.
+/// If the connection is lost, it is made again at the peer's new endpoint, after a pause that grows with each failure
+/// (`PullRetry`).
 ///
 /// ```swift
 /// func follow(_ server: ServerRecord, into store: HealthStore, finder: PeerFinder, _ own: PeerIdentity) async throws {
@@ -22,13 +22,13 @@ import PeerTrust
 /// }
 /// ```
 public struct Follow: Sendable {
-  /// What ``Follow/run(endpoints:full:report:)`` reports.
+  /// The events of ``Follow/run(endpoints:full:report:)``.
   public enum Event: Sendable {
-    /// What has come since the last event of another kind, and how much is expected in all.
+    /// The changes since the last event of another kind, and the total expected.
     case progress(PullProgress, expected: Int?)
-    /// The peer has nothing more. What has come since the last time: nothing, once in a while.
+    /// The peer has nothing more. The progress counts the changes since the last such event and may be empty.
     case upToDate(PullProgress, at: PeerEndpoint)
-    /// Contact was lost, or could not be made, after this had come.
+    /// The connection was lost or could not be made. The progress counts the changes received before.
     case lost(any Error, after: PullProgress)
   }
 
@@ -44,14 +44,14 @@ public struct Follow: Sendable {
   private let retry: PullRetry
   private let heard: @Sendable () -> Void
 
-  /// The least limit on silence with which following makes sense, in seconds.
+  /// The minimum useful limit on silence for following, in seconds.
   public static let leastSilenceLimit = 5
 
   /// - Parameters:
-  ///   - finder: finds the peer, again and again.
+  ///   - finder: finds the peer's endpoint for each connection.
   ///   - identity, types, ownName, silenceLimit, persons: see ``Pull``.
-  ///   - firstPullQueue: shared by all that follow into this store at once.
-  ///   - heard: told whenever more of an answer has come.
+  ///   - firstPullQueue: the queue shared by all that follow into this store.
+  ///   - heard: called whenever more of an answer has arrived.
   public init(
     into store: HealthStore, from server: ServerRecord, finder: PeerFinder, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
@@ -81,17 +81,17 @@ public struct Follow: Sendable {
     self.heard = heard
   }
 
-  /// For how long the peer may hold a request, in seconds: so much less than our limit on silence that a slow network
-  /// is not taken for silence.
+  /// The number of seconds for which the peer may hold a request. It is below the limit on silence by a margin, so
+  /// that a slow network is not taken for silence.
   private var wait: Int { max(1, min(25, silenceLimit - 5)) }
 
-  /// Follows until the task is cancelled, then throws `CancellationError`. Also ends, with the error, by what time does not
-  /// mend: a refused token, another certificate, another person, a store that cannot be written.
+  /// Follows until the task is cancelled, then throws `CancellationError`. Throws any error that time does not fix: a
+  /// refused token, another certificate, another person, a store that cannot be written.
   ///
   /// - Parameters:
-  ///   - endpoints: where the peer was last.
-  ///   - full: start from the beginning, once.
-  ///   - report: what it throws ends this.
+  ///   - endpoints: the peer's last known endpoints.
+  ///   - full: whether to start from the beginning, once.
+  ///   - report: called with each event. An error that it throws ends the call, except for progress events.
   public func run(
     endpoints: [PeerEndpoint], full: Bool = false, report: (Event) async throws -> Void
   ) async throws {
@@ -111,7 +111,7 @@ public struct Follow: Sendable {
             heard: { [heard] _ in heard() }
           ).watch(full: full, wait: wait) { done, expected in
             latest = done
-            // What is reported here is for a progress bar.
+            // Errors of progress reports are ignored, because they only drive a progress bar.
             try? await report(.progress(done - told, expected: expected))
           } upToDate: { done in
             turn?.leave()
@@ -126,7 +126,7 @@ public struct Follow: Sendable {
         try await report(.lost(error, after: latest - told))
         try await announcements.pause(for: retry.pause(after: error))
       } catch {
-        // A cancelled read comes back as an error of the store.
+        // The store reports a cancelled read as an error of its own.
         try Task.checkCancellation()
         throw error
       }

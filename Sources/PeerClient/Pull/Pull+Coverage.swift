@@ -3,12 +3,12 @@ import HealthStore
 import PeerTrust
 
 extension Pull {
-  /// What is vouched for of an app's record as far as it has been pulled; `nil` for an hpeer, of which whatever came is
-  /// complete, and before the first pull.
+  /// Returns the coverage of an app's record so far, or `nil` for an hpeer, whose pulls are always complete, and
+  /// before the first pull.
   ///
   /// - Parameters:
-  ///   - types: those that the pull was restricted to.
-  ///   - done: a pull that has just ended, which tells more than the store does where it was the first and brought nothing.
+  ///   - types: the types to which the pull was restricted.
+  ///   - done: the pull that has just ended. If it was the first and brought nothing, it knows more than the store.
   public static func coverage(
     of server: ServerRecord, types: [SampleType] = [], after done: PullProgress? = nil, in store: HealthStore
   ) async throws -> PullCoverage? {
@@ -19,7 +19,8 @@ extension Pull {
     return dialect.coverage(of: position)
   }
 
-  /// Positions are kept per peer and selection: a token is valid for one filter only.
+  /// Returns the name under which a position is stored. Each peer and selection of types has its own, because a token
+  /// is valid for one filter only.
   static func consumer(of server: ServerRecord, types: [SampleType]) -> String {
     let names = types.map(\.rawValue).sorted().joined(separator: ",")
     return consumers(of: server) + (names.isEmpty ? "" : ":\(names)")

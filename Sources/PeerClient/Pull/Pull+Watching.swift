@@ -3,13 +3,13 @@ import OperatingSystem
 import PeerProtocol
 
 extension Pull {
-  /// Runs to the end of what the peer has, and then asks it, over the same connection, to answer as soon as there is
-  /// more; so for as long as the connection lasts.
+  /// Pulls until the peer has nothing more, and then sends long polls over the same connection for as long as it
+  /// lasts.
   ///
   /// - Parameters:
   ///   - full: see ``run(full:progress:)``.
-  ///   - wait: seconds for which the peer may hold a request; fewer than the limit on silence.
-  ///   - upToDate: told each time the peer has nothing more, also when nothing came since the last time.
+  ///   - wait: the number of seconds for which the peer may hold a request; below the limit on silence.
+  ///   - upToDate: called each time the peer has nothing more, even if nothing arrived since the last time.
   package func watch(
     full: Bool, wait: Int, progress: Report, upToDate: (_ done: PullProgress) async throws -> Void
   ) async throws {
@@ -26,14 +26,15 @@ extension Pull {
       var hasStartedOver = false
       while true {
         let (elapsed, before) = (clock.stopwatch(), done.news)
-        // At each look, an app lists again what it has of late, or has little of.
+        // At each poll, an app lists recent samples again, or all of a type with few.
         if server.traits.isApp { repeated.reset(done) }
         do {
           if try await request(session, &done, &repeated, progress, waiting: waiting) {
             try await catchUp(session, &done, &repeated, progress)
           }
         } catch PeerError.tokenGone where !hasStartedOver {
-          // Our scope was changed, as a rule. Once for each connection: a peer must not have us start over for ever.
+          // Usually this client's scope was changed. Allowed once per connection, so that a peer cannot cause endless
+          // restarts.
           hasStartedOver = true
           waiting.token = nil
           repeated.reset(done)
@@ -43,8 +44,8 @@ extension Pull {
         if done.news != before || elapsed() > .seconds(wait) / 2 {
           pause = PullWaiting.firstPause
         } else {
-          // It does not hold requests, being an older version, or answers them with what is here already: that must not
-          // become a request after the other.
+          // The peer, perhaps an older version, does not hold requests, or answers them with known changes. A pause
+          // prevents a busy loop.
           try await clock.sleep(for: pause)
           pause = min(pause * 2, PullWaiting.longestPause)
         }
@@ -53,17 +54,17 @@ extension Pull {
   }
 }
 
-/// What requests that the peer may hold have in common.
+/// The state shared by the long polls of one connection.
 final class PullWaiting {
   static let firstPause = Duration.seconds(1)
-  /// Shorter than a server keeps a connection over which nothing is asked.
+  /// The longest pause, shorter than a server keeps an idle connection.
   static let longestPause = Duration.seconds(20)
-  /// How often the position is written although nothing has changed. It moves on with what we may not see, and one that is too
-  /// old cannot be continued from.
+  /// The interval at which the position is stored although nothing has changed. The position moves with changes
+  /// outside this client's scope, and the server cannot continue from one that is too old.
   private static let keeping = Duration.seconds(3600)
 
   let seconds: Int
-  /// Where to go on, newer than what the store holds; nothing came in between.
+  /// The token to continue from, newer than the stored one, with no changes in between.
   var token: String?
   private let clock = ClientNetwork.current.clock
   private var sinceKept: @Sendable () -> Duration
@@ -73,7 +74,8 @@ final class PullWaiting {
     sinceKept = clock.stopwatch()
   }
 
-  /// Whether a token that follows no changes may stay in memory, so that an idle night writes nothing.
+  /// Keeps a token in memory if no changes precede it, so that an idle night writes nothing. Returns false when it is
+  /// time to store the token.
   func keep(_ token: String) -> Bool {
     guard sinceKept() < Self.keeping else {
       sinceKept = clock.stopwatch()

@@ -3,8 +3,9 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// Brings one store up to date with one peer: asks for what changed since the last token, and commits each batch
-/// together with the token that follows it. Interrupted anywhere, the next pull goes on from the last committed batch.
+/// A pull that brings one store up to date with one peer: it requests the changes since the last token, and commits
+/// each batch together with the token that follows it. After an interruption, the next pull continues from the last
+/// committed batch.
 ///
 /// ```swift
 /// func pull(
@@ -18,24 +19,25 @@ import PeerTrust
 /// }
 /// ```
 ///
-/// For a peer that may be elsewhere by now use ``PeerFinder``, and ``Follow`` to stay up to date.
+/// Use ``PeerFinder`` if the peer may have moved, and ``Follow`` to stay up to date.
 public struct Pull: Sendable {
   private let settings: PullSettings
   private let endpoint: PeerEndpoint
-  /// `nil` for one that this version does not know.
+  /// The server's dialect, or `nil` if this version does not know it.
   private let dialect: (any PeerDialect)?
   var store: HealthStore { settings.store }
   var server: ServerRecord { settings.server }
 
   /// - Parameters:
-  ///   - identity: whose certificate is shown; the one that was paired with, or `nil` where that showed none.
-  ///   - types: only these; empty for all that the peer lets us see.
-  ///   - ownName: what the peer's list shall call this machine by now; `nil` leaves that.
-  ///   - silenceLimit: seconds without a byte after which the peer counts as gone.
+  ///   - identity: the identity whose certificate is shown: the one that was paired, or `nil` if the pairing used
+  ///     none.
+  ///   - types: the types to pull; empty for all that the peer lets this machine read.
+  ///   - ownName: the current name of this machine for the peer's list; `nil` leaves it unchanged.
+  ///   - silenceLimit: the number of seconds without a byte after which the peer is considered gone.
   ///   - handshakeLimit: see ``PeerConnection/withConnection(to:trust:identity:silenceLimit:handshakeLimit:_:)``.
-  ///   - persons: keeps the records of two people apart; `nil` takes whatever comes.
-  ///   - infersDeletions: takes for deleted what an app that tells no deletions has ceased to list; see `docs/how-to/phones.md`.
-  ///   - heard: told how many bytes of answers have come on this connection, whenever there are more.
+  ///   - persons: keeps the records of different persons apart; `nil` accepts any record.
+  ///   - infersDeletions: whether samples that an app no longer lists count as deleted; see `docs/how-to/phones.md`.
+  ///   - heard: called with the number of answer bytes received on this connection, whenever it grows.
   public init(
     into store: HealthStore, from server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
     types: [SampleType] = [], ownName: String? = nil, silenceLimit: Int = PeerConnection.silenceLimit,
@@ -48,7 +50,7 @@ public struct Pull: Sendable {
         handshakeLimit: handshakeLimit, persons: persons, infersDeletions: infersDeletions, heard: heard), at: endpoint)
   }
 
-  /// - Parameter dialects: among which is the server's.
+  /// - Parameter dialects: the dialects in which the server's is looked up.
   init(
     _ settings: PullSettings, at endpoint: PeerEndpoint, dialects: [any PeerDialect.Type] = PeerDialects.all
   ) {
@@ -57,12 +59,12 @@ public struct Pull: Sendable {
     dialect = dialects.first { $0.name == settings.server.dialect }?.init(settings)
   }
 
-  /// Told after each commit how far the pull is, and how many changes the peer said there are at most.
+  /// A function called after each commit with the progress and the maximum number of changes that the peer announced.
   public typealias Report = (_ done: PullProgress, _ expected: Int?) async -> Void
 
-  /// Runs to the end of what the peer has.
+  /// Pulls until the peer has nothing more.
   ///
-  /// - Parameter full: start from the beginning. What is here already is not fetched into the store twice.
+  /// - Parameter full: whether to start from the beginning. Samples already in the store are not added twice.
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     try await withPeer { session in
@@ -74,7 +76,8 @@ public struct Pull: Sendable {
     return done
   }
 
-  /// Begins again, and so compares the persons again, where something else has changed whose the store is meanwhile.
+  /// Runs `body` in a session with the peer. Starts over, and so compares the persons again, if the store's owner
+  /// changes meanwhile.
   func withPeer<Result: Sendable>(_ body: (any PeerSession) async throws -> Result) async throws -> Result {
     guard let dialect else { throw PeerError.unknownDialect(peer: server.name, dialect: server.dialect) }
     var ownerChanges = 0
@@ -89,15 +92,16 @@ public struct Pull: Sendable {
 
   private static let mostOwnerChanges = 3
 
-  /// Forgets the position, unless the peer's record is none for this store.
+  /// Forgets the position so that the pull starts over. Throws if the peer's record must not be stored in this store.
   func startOver(_ session: any PeerSession) async throws {
     try await session.prepareToStartOver()
-    // The position has what an app did not list the last time, and that is looked for in everything anyway.
+    // The position contains what an app did not list the last time; the pull reads everything anyway to find
+    // deletions.
     if settings.infersDeletions, server.traits.isApp { return }
     try await store.feed.forgetPosition(of: consumer)
   }
 
-  /// Asks until the peer has nothing more.
+  /// Sends requests until the peer has nothing more.
   func catchUp(
     _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report
   ) async throws {
@@ -107,7 +111,7 @@ public struct Pull: Sendable {
       do {
         more = try await request(session, &done, &repeated, progress)
       } catch PeerError.tokenGone where !hasStartedOver {
-        // The peer cannot continue from our token (its store was replaced, or our scope changed): everything again.
+        // The peer cannot continue from the token, because its store was replaced or this client's scope changed.
         hasStartedOver = true
         repeated.reset(done)
         try await store.feed.forgetPosition(of: consumer)
@@ -117,12 +121,12 @@ public struct Pull: Sendable {
 
   package var consumer: String { Self.consumer(of: server, types: settings.types) }
 
-  /// What the names of all positions in one server's feed begin with.
+  /// Returns the common prefix of the names of all positions in one server's feed.
   static func consumers(of server: ServerRecord) -> String { "pull:\(server.id.hex)" }
 
-  /// One request; `false` when the peer has nothing more.
+  /// Sends one request and commits its answer. Returns `false` when the peer has nothing more.
   ///
-  /// - Parameter waiting: for a request that the peer may hold until there is something.
+  /// - Parameter waiting: the long-poll state, for a request that the peer may hold until there are changes.
   func request(
     _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report,
     waiting: PullWaiting? = nil
@@ -143,7 +147,7 @@ public struct Pull: Sendable {
       more = last.more
       if arrived.batches.allSatisfy(\.changes.isEmpty) {
         let isKept = !last.more && waiting?.keep(last.token) == true
-        // Whoever has a position counts as having pulled something.
+        // A stored position would mean that something has been pulled.
         if isKept || !last.more && position == nil {
           if position == nil { done.unkeptPosition = last.token }
           arrived = await answer.batches(during: nil, beside: 0)
@@ -151,11 +155,11 @@ public struct Pull: Sendable {
         }
       }
       waiting?.token = nil
-      // What arrives while this is written is written next, all of it together.
+      // Batches that arrive during this write are written together next.
       let (changes, bytes, writing, before) = (arrived.batches.map(\.changes), arrived.bytes, Ongoing(), owner)
       async let written = writing.until { try await apply(changes, (consumer, last.token), while: before, sender) }
       var next: IncomingBatches?
-      // A large one has the memory to itself.
+      // A large batch is written without prefetching, to limit memory.
       if bytes < session.limits.bytesAhead { next = await answer.batches(during: writing, beside: bytes) }
       let summary: WriteSummary
       (summary, owner) = try await written
@@ -183,7 +187,7 @@ public struct Pull: Sendable {
   }
 }
 
-/// What a pull is about and how it is made, but for where the server is.
+/// The parameters of a pull, except the server's endpoint.
 public struct PullSettings: Sendable {
   let store: HealthStore
   let server: ServerRecord

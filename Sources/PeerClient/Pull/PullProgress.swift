@@ -2,32 +2,32 @@ import HealthStore
 import PeerProtocol
 import Synchronization
 
-/// How far a pull is.
+/// The progress of a pull.
 public struct PullProgress: Hashable, Sendable {
-  /// Samples that were not here before.
+  /// The number of samples added to the store.
   public var added = 0
-  /// Tombstones that were not here before.
+  /// The number of tombstones added to the store.
   public var deleted = 0
-  /// Changes that were here already, or that a tombstone here refuses.
+  /// The number of changes that the store already had, or that one of its tombstones refuses.
   public var unchanged = 0
-  /// Bytes of answers, inside TLS and HTTP.
+  /// The number of bytes of answers, inside TLS and HTTP.
   public var bytes = 0
-  /// Requests for changes that were answered.
+  /// The number of answered requests for changes.
   public var requests = 0
-  /// What the peer calls itself by now, if it says so.
+  /// The peer's current name, if it sent one.
   public var peerName: String?
-  /// Which machine it is, of those that may have its identity, if it says so.
+  /// The mark that distinguishes the peer from machines with the same identity, if it sent one.
   public var machine: MachineMark?
-  /// Where a first pull ended that brought nothing: no position is kept of it. `nil` of any other.
+  /// The position at the end of a first pull that brought nothing, which is not stored; `nil` for any other pull.
   var unkeptPosition: String?
 
-  /// Changes that have been committed.
+  /// The number of committed changes.
   public var changes: Int { added + deleted + unchanged }
 
-  /// Committed changes that the store did not have before.
+  /// The number of committed changes that the store did not have before.
   var news: Int { added + deleted }
 
-  /// Nothing has come yet.
+  /// Creates the progress of a pull that has not begun.
   public init() {}
 
   mutating func add(_ summary: WriteSummary) {
@@ -36,7 +36,7 @@ public struct PullProgress: Hashable, Sendable {
     unchanged += summary.unchanged + summary.refused
   }
 
-  /// What has come since `earlier`, of the same connection.
+  /// Returns the difference to an earlier progress on the same connection.
   static func - (later: Self, earlier: Self) -> Self {
     var difference = Self()
     difference.added = later.added - earlier.added
@@ -50,7 +50,7 @@ public struct PullProgress: Hashable, Sendable {
     return difference
   }
 
-  /// Adds the numbers of another connection; of the names, the later one counts.
+  /// Adds the counts of another connection. The later name and mark replace the earlier ones.
   public static func += (sum: inout Self, more: Self) {
     sum.added += more.added
     sum.deleted += more.deleted
@@ -63,7 +63,7 @@ public struct PullProgress: Hashable, Sendable {
   }
 }
 
-/// Whether something that runs beside is still under way.
+/// A flag that tells whether a concurrent operation is still running.
 public final class Ongoing: Sendable {
   private let state = Mutex(true)
 
@@ -71,7 +71,7 @@ public final class Ongoing: Sendable {
 
   public var isUnderWay: Bool { state.withLock(\.self) }
 
-  /// Runs `work`, with whose end this ends.
+  /// Runs `work`, and clears the flag when it ends.
   func until<Result: Sendable>(_ work: @Sendable () async throws -> Result) async throws -> Result {
     defer { state.withLock { $0 = false } }
     return try await work()

@@ -3,11 +3,11 @@ import OperatingSystem
 import PeerDiscovery
 import PeerProtocol
 
-/// What becomes of a followed peer that fails: whether the pull is tried again, and after how long a pause.
+/// The retry policy of a followed peer: whether a failed pull is tried again, and after how long a pause.
 struct PullRetry: Sendable {
-  /// What a connection without anything new must last to count as one.
+  /// The minimum duration of a connection without new changes that counts as a success.
   private static let soon = Duration.seconds(10)
-  /// Maximum pause that a server may ask for, in seconds.
+  /// The maximum pause that a server may request, in seconds.
   private static let longestAsked = 60
 
   private var backOff: BackOff
@@ -16,11 +16,11 @@ struct PullRetry: Sendable {
     self.backOff = backOff
   }
 
-  /// Whether the error may go away with time: a network, a machine that is off, a store that another process writes to. Not
-  /// so a refused token, another certificate, another person, a full disk.
+  /// Returns whether the error may go away with time: a network failure, a machine that is off, a store that another
+  /// process is writing to. A refused token, another certificate, another person or a full disk does not.
   ///
-  /// - Parameter isApp: whether it is an app on a phone, which may be another version, or answer in its sleep, and is there
-  ///   for minutes: it is tried again when it appears, but for what its owner must do.
+  /// - Parameter isApp: whether the peer is an app on a phone. It is tried again when it appears, even after a
+  ///   malformed answer or another certificate, unless its owner must act.
   static func mayHelp(after error: any Error, isApp: Bool = false) -> Bool {
     switch error {
     case let error as PeerError:
@@ -36,14 +36,15 @@ struct PullRetry: Sendable {
     }
   }
 
-  /// The pause before the next attempt: longer after each that failed, and never shorter than the server asks for.
+  /// Returns the pause before the next attempt. It grows with each failure and is never shorter than the server
+  /// requests.
   mutating func pause(after error: any Error) -> Duration {
     var asked = Duration.zero
     if case PeerError.busy(let seconds?) = error { asked = .seconds(min(seconds, Self.longestAsked)) }
     return backOff.next(atLeast: asked)
   }
 
-  /// The peer is there: the next failure is another one. Not so where it hangs up each time with nothing new.
+  /// Resets the backoff after a success. A connection that the peer soon ends without new changes does not count.
   mutating func succeeded(withNews: Bool, after elapsed: Duration) {
     if withNews || elapsed > Self.soon { backOff.reset() }
   }

@@ -1,15 +1,15 @@
 import Foundation
 import PeerProtocol
 
-/// Reads one HTTP answer from the bytes of a connection. Its length is what `Content-Length` says; without that, it ends
-/// with the connection.
+/// A parser of one HTTP answer from the bytes of a connection. `Content-Length` determines its length; without it,
+/// the answer ends with the connection.
 ///
-/// Total over any input: the head and the body are held to ``ClientLimits``.
+/// Any input is safe: the head and the body are limited by ``ClientLimits``.
 package struct AppAnswerReader {
   package enum Failure: Error, Hashable {
-    /// It is no HTTP, or in a form that the apps do not use.
+    /// The bytes are not HTTP, or in a form that the apps do not use.
     case notHTTP
-    /// The head or the body is longer than any.
+    /// The head or the body exceeds its limit.
     case tooLong
     /// The connection ended before the answer did.
     case cutOff
@@ -18,7 +18,7 @@ package struct AppAnswerReader {
   private let headLimit: Int
   private let bodyLimit: Int
   private var bytes: [UInt8] = []
-  /// Where the search for the end of the head goes on.
+  /// The index at which the search for the end of the head continues.
   private var searched = 0
   private var head: (status: Int, length: Int?, end: Int)?
 
@@ -26,7 +26,9 @@ package struct AppAnswerReader {
     (headLimit, bodyLimit) = (limits.framingBytes, limits.appAnswerBytes)
   }
 
-  /// - Returns: the answer, once it is whole.
+  /// Reads the next bytes.
+  ///
+  /// - Returns: the answer once it is complete, else nil.
   package mutating func receive(_ more: some Collection<UInt8>) throws(Failure) -> AppAnswer? {
     bytes.append(contentsOf: more)
     if head == nil { head = try findHead() }
@@ -36,7 +38,7 @@ package struct AppAnswerReader {
     return AppAnswer(status: head.status, body: Array(bytes[head.end..<head.end + length]))
   }
 
-  /// The connection has ended.
+  /// Returns the answer that the end of the connection completes.
   package func end() throws(Failure) -> AppAnswer {
     guard let head, head.length == nil else { throw .cutOff }
     return AppAnswer(status: head.status, body: Array(bytes[head.end...]))

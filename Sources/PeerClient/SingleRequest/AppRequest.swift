@@ -1,18 +1,18 @@
 import Foundation
 
-/// One HTTP request to an app that reads a request once and answers it: head and body are one text, so that they leave in
-/// one TLS record, and field names have the case that the app compares.
+/// An HTTP request to an app that reads a request only once. Head and body are sent in one TLS record, and field
+/// names have the case that the app expects.
 public struct AppRequest: Hashable, Sendable {
-  /// The methods that the apps know and hpeer sends.
+  /// The HTTP methods that the apps support and hpeer uses.
   public enum Method: String, Sendable {
     case get = "GET"
     case post = "POST"
   }
 
   let method: Method
-  /// The request target: with its query, already encoded.
+  /// The request target with its query, already percent-encoded.
   let path: String
-  /// In the order in which they are sent.
+  /// The header fields in the order in which they are sent.
   private let fields: [Field]
   private let body: [UInt8]?
 
@@ -22,7 +22,7 @@ public struct AppRequest: Hashable, Sendable {
   }
 
   /// - Parameters:
-  ///   - token: the bearer token, where the request has one; a secret.
+  ///   - token: the bearer token, if the request has one; a secret.
   ///   - json: the body; `nil` for none.
   init(_ method: Method, _ path: String, token: String? = nil, json: [UInt8]? = nil) {
     (self.method, self.path, body) = (method, path, json)
@@ -35,9 +35,9 @@ public struct AppRequest: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The whole request, less than one TLS record holds.
+  /// Returns the serialized request, which fits into one TLS record.
   ///
-  /// - Parameter endpoint: what it is sent to.
+  /// - Parameter endpoint: the endpoint to which it is sent.
   package func bytes(to endpoint: PeerEndpoint) -> [UInt8] {
     var text = "\(method.rawValue) \(path) HTTP/1.1\r\nHost: \(endpoint)\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }
@@ -46,19 +46,19 @@ public struct AppRequest: Hashable, Sendable {
   }
 }
 
-/// What an app answered.
+/// The answer of an app.
 public struct AppAnswer: Hashable, Sendable {
-  /// 100 to 599.
+  /// The HTTP status, 200 to 599.
   public var status: Int
-  /// Whole.
+  /// The complete body.
   public var body: [UInt8]
 
-  /// The body as text, for comparisons with what an app is known to say: without white space around it.
+  /// The body as text without surrounding white space, for comparison with the app's known answers.
   var text: String {
     String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// - Parameter body: whole.
+  /// - Parameter body: the complete body.
   package init(status: Int, body: [UInt8]) {
     (self.status, self.body) = (status, body)
   }

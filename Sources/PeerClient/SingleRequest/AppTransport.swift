@@ -2,14 +2,14 @@ import NIOCore
 import NIOSSL
 import PeerProtocol
 
-/// What servers of a dialect want of a TLS connection.
+/// The TLS requirements of a dialect's servers.
 public struct TransportProfile: Hashable, Sendable {
-  /// The least version that such servers speak, and that is accepted of them.
+  /// The minimum TLS version that is accepted from such servers.
   public enum LeastTLS: Hashable, Sendable {
     case tls12, tls13
   }
 
-  /// Higher ones are preferred.
+  /// The minimum TLS version. Higher versions are preferred.
   public var leastTLS: LeastTLS
 
   /// - Parameter leastTLS: see ``leastTLS-swift.property``.
@@ -20,10 +20,11 @@ public struct TransportProfile: Hashable, Sendable {
   }
 }
 
-/// Connections to apps on phones: each has one request and one answer, as the apps have it. No client certificate is shown
-/// and no protocol negotiated; an end without close_notify is as good as any.
+/// Connections to apps on phones. Each carries one request and one answer. No client certificate is shown and no
+/// protocol negotiated, and an end without close_notify is accepted.
 enum AppTransport {
-  /// Sends one request over a connection of its own, whose certificate must be `trust`'s before a byte is sent.
+  /// Sends one request over a connection of its own, and returns the answer. The certificate is checked against
+  /// `trust` before a byte is sent.
   ///
   /// Throws ``PeerError``.
   static func exchange(
@@ -42,7 +43,7 @@ enum AppTransport {
             if let answer = try reader.receive(part.readableBytesView) { return answer }
           }
         } catch NIOSSLError.uncleanShutdown {
-          // The end all the same: whether the answer is whole, its length says.
+          // The connection has ended; the answer's length tells whether it is complete.
         }
         return try reader.end()
       }
@@ -52,7 +53,8 @@ enum AppTransport {
     }
   }
 
-  /// Shakes hands and hangs up, which tells the other side nothing. Throws ``PeerError`` unless it shows the certificate.
+  /// Performs a TLS handshake and disconnects, which reveals nothing. Throws ``PeerError`` unless the server shows
+  /// the expected certificate.
   static func shakeHands(
     with endpoint: PeerEndpoint, _ trust: CertificateTrust, _ profile: TransportProfile, silenceLimit: Int,
     handshakeLimit: Duration? = nil
@@ -84,7 +86,7 @@ enum AppTransport {
     switch error {
     case AppAnswerReader.Failure.cutOff: return PeerError.connectionLost(endpoint: endpoint.description)
     case AppAnswerReader.Failure.notHTTP:
-      // What has shown the phone's certificate is the phone, and need not be looked for elsewhere.
+      // A server with the phone's certificate is the phone, so searching for another address would be pointless.
       guard case .pinned = trust else {
         return PeerError.notHpeer(endpoint: endpoint.description, detail: "its answer is not HTTP")
       }

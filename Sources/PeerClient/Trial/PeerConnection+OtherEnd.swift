@@ -4,7 +4,7 @@ import PeerProtocol
 import PeerTrust
 
 extension PeerConnection {
-  /// What the peer says of its pairing with this machine; `nil` where it does not let this machine in.
+  /// Returns the peer's view of its pairing with this machine, or `nil` if the peer refuses the token or is locked.
   func otherEnd(of server: ServerRecord) async throws -> PeerTrial.OtherEnd? {
     let head = try await send(
       .GET, Route.pairing, headers: [("Authorization", "Bearer \(server.credential.text)")])
@@ -16,7 +16,7 @@ extension PeerConnection {
       else { return .unclear("it said something else than what it knows of the pairing") }
       return .said(view)
     case 401, 423: return nil
-    // An older one knows the path for DELETE.
+    // Older versions support only DELETE for this path.
     case 404, 405: return .older
     default: return .unclear("\(failure(status: Int(head.status.code), raw: raw))")
     }

@@ -3,27 +3,28 @@ import PeerDiscovery
 import PeerProtocol
 import PeerTrust
 
-/// Tries paired machines, any number at a time: where they are announced and were last, what listens there, and whether
-/// it still accepts this machine. Changes nothing here; over there it leaves lines in the audit log, as every access
-/// does.
+/// A diagnosis of paired machines, any number at a time: where they are announced and were last reached, which server
+/// listens there, and whether it still accepts this machine. It changes nothing here, but each access is recorded in
+/// the other machine's audit log.
 public actor PeerTester {
-  /// What is announced on the network. Throws ``DiscoveryError``.
+  /// A function that returns the machines announced on the network. Throws ``DiscoveryError``.
   package typealias Survey = @Sendable () async throws -> [DiscoveredPeer]
 
-  /// How long to listen for announcements.
+  /// The time to listen for announcements.
   public static let listening = Duration.seconds(3)
-  /// How long one address may take to shake hands.
+  /// The time limit for a TLS handshake with one address.
   private static let handshake = Duration.seconds(3)
-  /// Seconds without a byte after which a machine counts as gone.
+  /// The number of seconds without a byte after which a machine is considered gone.
   private static let silence = 5
-  /// Addresses that are tried for one machine. It has fewer, but anybody on the network can announce more in its name.
+  /// The maximum number of announced addresses tried for one machine. A machine has fewer, but anyone on the network
+  /// can announce more in its name.
   private static let maximumAddresses = 8
 
   private let identity: PeerIdentity?
   private let survey: Survey
   private var announcements: Task<Result<[DiscoveredPeer], any Error>, Never>?
 
-  /// - Parameter identity: whose certificate is shown; `nil` if this machine has none that can be used.
+  /// - Parameter identity: the identity whose certificate is shown; `nil` if this machine has no usable one.
   public init(identity: PeerIdentity?) {
     self.init(identity: identity) {
       DiscoveredPeer.group(try await ServiceBrowser().survey(for: Self.listening).services)
@@ -35,9 +36,9 @@ public actor PeerTester {
     self.survey = survey
   }
 
-  /// Tries one machine: some seconds, most of them spent listening. Never throws: what fails is what it returns.
+  /// Tests one machine. This takes some seconds, mostly for listening. Never throws: failures are part of the result.
   ///
-  /// - Parameter asksOtherEnd: whether to ask it what it sees of this machine, for which it may try the way back.
+  /// - Parameter asksOtherEnd: whether to ask the machine for its view of this one, for which it may connect back.
   public nonisolated func tryOut(_ server: ServerRecord, asksOtherEnd: Bool = false) async -> PeerTrial {
     let remembered = PeerFinder.hint(of: server)
     // Its last address is tried at once, without waiting for announcements.
@@ -71,7 +72,8 @@ public actor PeerTester {
     return trial
   }
 
-  /// Tries one machine where it was last, and nowhere else: shakes hands, and sends nothing. Some seconds at most.
+  /// Performs a handshake with one machine at its last known endpoint only, without sending a request. Takes some
+  /// seconds at most.
   public static func wayBack(to server: ServerRecord) async -> PairingView.Following {
     guard let endpoint = PeerFinder.hint(of: server).first else { return .init(endpoint: nil, outcome: .untried) }
     let outcome: PairingView.Outcome =
@@ -84,7 +86,7 @@ public actor PeerTester {
     return .init(endpoint: endpoint.description, outcome: outcome)
   }
 
-  /// What was heard on the network; listened for once, whatever the number of machines.
+  /// Returns the announcements on the network. Listens only once, regardless of the number of machines.
   private func announced() async throws -> [DiscoveredPeer] {
     let announcements =
       announcements
@@ -97,7 +99,7 @@ public actor PeerTester {
 
   private typealias Knock = (endpoint: PeerEndpoint, outcome: PeerTrial.Outcome)
 
-  /// Shakes hands with all of them at the same time, and sends nothing else.
+  /// Performs handshakes with all endpoints concurrently, without sending requests.
   private static func knock(_ endpoints: [PeerEndpoint], of server: ServerRecord) async -> [Knock] {
     await withTaskGroup(of: (Int, PeerTrial.Outcome).self) { group in
       for (index, endpoint) in endpoints.enumerated() {
@@ -142,7 +144,8 @@ public actor PeerTester {
           name: status.deviceName, version: status.version,
           clockLead: status.time.map { $0.rawValue - middle.timeIntervalSince1970 }, token: .untried)
         guard identity != nil else { return .success(statement) }
-        // The first that shows the token, so that it says when this machine was there before.
+        // This must be the first request with the token, because its answer includes the time of the token's previous
+        // use.
         if asksOtherEnd { statement.otherEnd = try await connection.otherEnd(of: server) }
         statement.token = try await Self.verdict(on: server, connection)
         return .success(statement)
@@ -161,7 +164,7 @@ public actor PeerTester {
       .GET, Route.types, headers: [("Authorization", "Bearer \(server.credential.text)")])
     let raw = try await connection.body()
     return switch head.status.code {
-    // 403 says that the token is valid, and good for numbers of whole days only.
+    // Status 403 means that the token is valid but limited to daily values.
     case 200, 403: .accepted
     case 401: .refused
     case 423: .locked

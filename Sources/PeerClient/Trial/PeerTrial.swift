@@ -1,20 +1,21 @@
 import PeerProtocol
 import PeerTrust
 
-/// What came of trying a paired machine: the facts, for whoever looks for what is wrong.
+/// The result of testing a paired machine: the facts needed for a diagnosis.
 public struct PeerTrial: Hashable, Sendable {
-  /// A place where the machine was last, or is said to be.
+  /// An address at which the machine was last reached or is announced.
   public struct Address: Hashable, Sendable {
-    /// Where it was tried.
+    /// The endpoint that was tried.
     public var endpoint: PeerEndpoint
-    /// Whether it is announced now, under the machine's id or name.
+    /// Whether the address is announced now, under the machine's ID or name.
     public var isAnnounced: Bool
-    /// Whether it is where the machine was last, or announced under its id; others may have its name in good faith.
+    /// Whether the machine was last reached there or is announced there under its ID. Others may have its name
+    /// legitimately.
     public var claimsID: Bool
-    /// How far the handshake came.
+    /// The result of the handshake.
     public var outcome: Outcome
 
-    /// Made by ``PeerTester``, and by tests of what reads it.
+    /// Creates the result for one address. Only ``PeerTester`` and tests do this.
     public init(_ endpoint: PeerEndpoint, isAnnounced: Bool, claimsID: Bool = true, _ outcome: Outcome) {
       self.endpoint = endpoint
       self.isAnnounced = isAnnounced
@@ -23,53 +24,53 @@ public struct PeerTrial: Hashable, Sendable {
     }
   }
 
-  /// What listens at an address.
+  /// The result of connecting to an address.
   public enum Outcome: Hashable, Sendable {
-    /// No TCP connection; why, in a few words.
+    /// The TCP connection failed; the value is a short reason.
     case unreachable(String)
-    /// A TCP connection, and no TLS handshake over it; why, in a few words.
+    /// The TCP connection succeeded but the TLS handshake failed; the value is a short reason.
     case notTLS(String)
-    /// A TLS handshake with another certificate than the pinned one.
+    /// The TLS handshake showed another certificate than the pinned one.
     case otherCertificate(Fingerprint)
-    /// A TLS handshake with the pinned certificate.
+    /// The TLS handshake showed the pinned certificate.
     case proven
   }
 
-  /// What the machine makes of our token.
+  /// The machine's answer to this machine's token.
   public enum Verdict: Hashable, Sendable {
-    /// The token is valid there.
+    /// The machine accepts the token.
     case accepted
-    /// Revoked, expired, or bound to another certificate.
+    /// The token is revoked, expired, or bound to another certificate.
     case refused
     /// The machine's owner has locked it; the token is valid.
     case locked
-    /// It answered neither way; what it said, in a sentence.
+    /// The answer was neither; the value describes it in a sentence.
     case unclear(String)
-    /// This machine has no certificate to show.
+    /// The token was not sent because this machine has no certificate to show.
     case untried
   }
 
-  /// What the machine says of its pairing with this one.
+  /// The machine's view of its pairing with this one.
   public enum OtherEnd: Hashable, Sendable {
-    /// Every text of it is hostile.
+    /// The view; every text in it is hostile.
     case said(PairingView)
-    /// It is an older hpeer, which cannot say.
+    /// The machine runs an older hpeer that does not support this.
     case older
-    /// It answered with something else; what, in a sentence.
+    /// The answer was something else; the value describes it in a sentence.
     case unclear(String)
   }
 
-  /// What the machine said.
+  /// The answers of the machine.
   public struct Statement: Hashable, Sendable {
-    /// What the machine calls itself: hostile text.
+    /// The machine's own name; treat it as hostile text.
     public var name: String
-    /// The version that the machine says its program has: hostile text.
+    /// The version that the machine reports; treat it as hostile text.
     public var version: String
-    /// Seconds that its clock is ahead of ours; `nil` if it did not say.
+    /// The number of seconds by which its clock is ahead of this machine's; `nil` if it did not report its time.
     public var clockLead: Double?
-    /// Whether it still lets this machine in.
+    /// The machine's verdict on this machine's token.
     public var token: Verdict
-    /// `nil` where it was not asked: it does not let this machine in, or that was not wanted.
+    /// The machine's view of the pairing; `nil` if it was not requested or the machine refuses the token.
     public var otherEnd: OtherEnd?
 
     /// - Parameter name: hostile text, not escaped here.
@@ -82,14 +83,14 @@ public struct PeerTrial: Hashable, Sendable {
     }
   }
 
-  /// Announced ones first.
+  /// The addresses that were tried, announced ones first.
   public var addresses: [Address]
-  /// Why nobody could be asked for announcements; `nil` if somebody could.
+  /// The reason why announcements could not be received; `nil` if they could.
   public var deafness: String?
-  /// `nil` if no address is the machine's.
+  /// The answer of the machine; `nil` if no address is the machine's.
   public var answer: Result<Statement, PeerError>?
 
-  /// Made by ``PeerTester``, and by tests of what reads it.
+  /// Creates a result. Only ``PeerTester`` and tests do this.
   public init(addresses: [Address], deafness: String? = nil, answer: Result<Statement, PeerError>? = nil) {
     self.addresses = addresses
     self.deafness = deafness

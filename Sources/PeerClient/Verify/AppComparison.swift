@@ -2,7 +2,8 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Compares what an app lists with a store, which may hold more by other roads: only what is missing here is a difference.
+/// A comparison of an app's list with a store. The store may hold more from other sources, so only samples missing
+/// here count as differences.
 struct AppComparison {
   private struct Count {
     var here = 0
@@ -11,19 +12,18 @@ struct AppComparison {
 
   private let store: HealthStore
   private var counts: [SampleType: [CalendarMonth: Count]] = [:]
-  /// Samples that were listed.
+  /// The number of listed samples.
   private(set) var samples = 0
   private var unread: [Verification.UnreadType] = []
-  /// Of the type that is read, those that are missing here: a walk that looks for what has come meanwhile takes them for new
-  /// each time.
+  /// The samples of the current type that are missing here. A walk that looks for new samples returns them each time.
   private var missing: Set<UUID> = []
-  /// Of more, a few may be counted twice.
+  /// The maximum size of ``missing``. Beyond it, a few samples may be counted twice.
   private static let mostMissing = 500_000
 
   init(_ store: HealthStore) { self.store = store }
 
-  /// All that a walk brings, what two of its steps have only once. Of a type that cannot be read to its end, what came of
-  /// it; the others do not wait for it.
+  /// Adds all samples of a walk; those that two consecutive steps share are counted once. If a type cannot be read to
+  /// its end, adds what was read and continues with the other types.
   mutating func add(_ walk: inout some PhoneWalk, _ progress: (VerifyProgress) async -> Void) async throws {
     do {
       try await read(&walk, progress)
@@ -58,7 +58,9 @@ struct AppComparison {
     }
   }
 
-  /// - Parameter types: to which it was restricted; empty for all.
+  /// Returns the result of the comparison.
+  ///
+  /// - Parameter types: the types to which it was restricted; empty for all.
   func verification(of types: [SampleType]) -> Verification {
     let (here, there) = (digest(\.here), digest(\.there))
     return Verification(

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// One type and month in which two records differ.
+/// A difference between two records, in one type and month.
 public struct DigestDifference: Hashable, Sendable {
-  /// What of two months is not the same.
+  /// An aspect in which two months differ.
   public enum Aspect: String, Hashable, Sendable, CaseIterable {
-    /// One has samples that the other lacks.
+    /// A record has samples that the other lacks.
     case samples
-    /// One has deletions that the other lacks.
+    /// A record has deletions that the other lacks.
     case tombstones
-    /// Both have the same samples by identity, and some of them say something else.
+    /// The sample identities are equal, but the contents of some samples differ.
     case contents
   }
 
@@ -16,25 +16,25 @@ public struct DigestDifference: Hashable, Sendable {
   public var type: SampleType
   /// The month in which the samples start.
   public var month: CalendarMonth
-  /// Empty where this store holds nothing of it.
+  /// The digest of this store; empty if it has no samples of the type and month.
   public var here: MonthDigest
-  /// Empty where the peer holds nothing of it.
+  /// The digest of the peer; empty if it has no samples of the type and month.
   public var there: MonthDigest
-  /// Never empty; in the order of ``Aspect``.
+  /// The aspects that differ, in the order of ``Aspect``; never empty.
   public var aspects: [Aspect]
 }
 
-/// Compares two digests of the same filter.
+/// A comparison of two digests with the same filter.
 enum DigestComparison {
   private struct Key: Hashable {
-    /// The identifier's UTF-8, compared by bytes: two Unicode spellings are two types.
+    /// The identifier's UTF-8. Types are compared by bytes: two Unicode spellings are two types.
     var type: [UInt8]
     var month: CalendarMonth
   }
 
-  /// By type and month.
+  /// Returns the differences, ordered by type and month.
   ///
-  /// - Parameter months: only these; `nil` for all.
+  /// - Parameter months: the months to compare; `nil` for all.
   static func differences(
     _ here: RecordDigest, _ there: RecordDigest, within months: ClosedRange<CalendarMonth>? = nil
   ) -> [DigestDifference] {
@@ -63,7 +63,7 @@ enum DigestComparison {
     var aspects: [DigestDifference.Aspect] = []
     if here.samples != there.samples { aspects.append(.samples) }
     if here.tombstones != there.tombstones { aspects.append(.tombstones) }
-    // Of other samples the contents are others anyway.
+    // If the samples differ, their contents differ anyway.
     if here.samples == there.samples, let mine = here.contents, let theirs = there.contents, mine != theirs {
       aspects.append(.contents)
     }
@@ -72,7 +72,7 @@ enum DigestComparison {
 }
 
 extension [DigestDifference] {
-  /// By type and month.
+  /// The differences ordered by type and month.
   var inOrder: Self {
     sorted {
       if $0.type.rawValue.utf8.elementsEqual($1.type.rawValue.utf8) { return $0.month < $1.month }

@@ -5,7 +5,7 @@ import PeerProtocol
 import PeerTrust
 
 extension PeerConnection {
-  /// The peer's digest, and the filter that it was made under.
+  /// Requests the peer's digest and the filter under which it was made.
   func digest(
     of server: ServerRecord, types: [SampleType], months: ClosedRange<CalendarMonth>? = nil, isDeep: Bool = false
   ) async throws -> (record: RecordDigest, filter: SampleFilter) {
@@ -16,7 +16,7 @@ extension PeerConnection {
       let raw = try await body()
       let pause = head.retryAfter
       switch head.status.code {
-      // It makes its digests in steps.
+      // The peer computes its digests in steps and asks for retries meanwhile.
       case 503 where busyAnswers < limits.busyAnswers && pause != nil:
         busyAnswers += 1
         try await ClientNetwork.current.clock.sleep(for: min(.seconds(max(1, pause ?? 1)), limits.busyPause))
@@ -65,7 +65,7 @@ extension PeerConnection {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  /// RFC 3986 section 2.3.
+  /// The unreserved characters of RFC 3986 section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 }

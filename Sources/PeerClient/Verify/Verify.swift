@@ -3,10 +3,10 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// Compares one store with one peer's: the digests of both, and where asked what the samples say.
+/// A comparison of one store with one peer's: the digests of both, and optionally the contents of the samples.
 ///
-/// Equal digests mean equal records, as long as the peer does not lie. Neither side stands still meanwhile, so that a
-/// difference may be of a moment: whoever must know pulls, and compares again.
+/// Equal digests mean equal records, as long as the peer does not lie. Either side may change during the comparison,
+/// so a difference may be temporary: to be certain, pull and compare again.
 ///
 /// ```swift
 /// func compare(_ store: HealthStore, with server: ServerRecord, at endpoint: PeerEndpoint) async throws {
@@ -17,7 +17,8 @@ import PeerTrust
 /// }
 /// ```
 public struct Verify: Sendable {
-  /// Maximum samples of both sides whose contents are compared with one request: a moment's work.
+  /// The maximum number of samples of both sides whose contents are compared with one request, which takes only a
+  /// moment.
   private static let partSize = 200_000
 
   private let store: HealthStore
@@ -29,9 +30,9 @@ public struct Verify: Sendable {
   private let silenceLimit: Int
 
   /// - Parameters:
-  ///   - identity: as in ``Pull``.
-  ///   - types: only these; empty for all that the peer lets us see.
-  ///   - isDeep: also compares what the samples say, which reads all of them.
+  ///   - identity: the identity whose certificate is shown; see ``Pull``.
+  ///   - types: the types to compare; empty for all that the peer lets this machine read.
+  ///   - isDeep: whether to compare the contents of the samples, too, which reads all of them.
   public init(
     _ store: HealthStore, with server: ServerRecord, at endpoint: PeerEndpoint, identity: PeerIdentity? = nil,
     types: [SampleType] = [], isDeep: Bool = false, silenceLimit: Int = PeerConnection.silenceLimit
@@ -45,7 +46,7 @@ public struct Verify: Sendable {
     self.silenceLimit = silenceLimit
   }
 
-  /// Throws ``PeerError`` where the peer does not answer, or not with a digest.
+  /// Runs the comparison. Throws ``PeerError`` if the peer does not answer with a valid digest.
   public func run(progress: (VerifyProgress) async -> Void = { _ in }) async throws -> Verification {
     if server.traits.isApp, let dialect = PeerDialects.dialect(named: server.dialect) {
       var settings = PullSettings(store: store, server: server)
@@ -54,7 +55,7 @@ public struct Verify: Sendable {
         return verification
       }
     }
-    // Before the connection: it may take a while, and the other side would wait.
+    // Done before connecting, because it may take a while and the peer would wait.
     try await store.digests.keep()
     return try await PeerConnection.withConnection(
       to: endpoint, trust: .pinned(server.fingerprint, peer: server.name), identity: identity,
@@ -72,7 +73,7 @@ public struct Verify: Sendable {
     }
   }
 
-  /// A peer that shows more than was asked for, or something else, is not compared with.
+  /// Checks that the peer returned only the requested types.
   private func check(_ filter: SampleFilter) throws {
     guard !types.isEmpty else { return }
     guard let shown = filter.types, shown.isSubset(of: types) else {
@@ -80,7 +81,7 @@ public struct Verify: Sendable {
     }
   }
 
-  /// The differences that there are, and those in what the samples say where they are the same.
+  /// Returns the differences between the digests, plus those between the contents of samples that both sides have.
   private func deepDifferences(
     _ verification: Verification, _ there: RecordDigest, _ connection: PeerConnection,
     _ progress: (VerifyProgress) async -> Void
@@ -102,7 +103,7 @@ public struct Verify: Sendable {
       done.samples = min(done.total, done.samples + here.samples.count)
       await progress(done)
     }
-    // Outside the parts there are months that only the other side has.
+    // Months that only the other side has lie outside the parts.
     differences += verification.differences.filter { difference in
       !parts.contains { $0.contains(difference.month) }
     }
@@ -110,34 +111,34 @@ public struct Verify: Sendable {
   }
 }
 
-/// What a comparison with a peer found.
+/// The result of a comparison with a peer.
 public struct Verification: Hashable, Sendable {
-  /// What was compared: what was asked for, as far as the peer lets this machine see it.
+  /// The filter that was compared: the requested types, restricted to what the peer lets this machine read.
   public var filter: SampleFilter
-  /// Whether what the samples say was compared, too.
+  /// Whether the contents of the samples were compared, too.
   public var isDeep: Bool
   /// The digest of this store under ``filter``.
   public var here: RecordDigest
-  /// Sorted by type and month.
+  /// The differences, ordered by type and month.
   public var differences: [DigestDifference]
-  /// Types that the app on a phone could not send, or not all of: in ``differences`` is what came of them.
+  /// The types that the app on a phone could not send completely. ``differences`` includes what was received of them.
   public var unread: [UnreadType] = []
 
-  /// A type that an app could not send, or not all of.
+  /// A type that an app could not send completely.
   public struct UnreadType: Hashable, Sendable {
     public var type: SampleType
-    /// May be the app's: hostile text.
+    /// The reason, which may come from the app; treat it as hostile text.
     public var reason: String
   }
 
-  /// Whether all was compared and no difference found; of what the samples say, only if ``isDeep``.
+  /// Whether everything was compared without a difference. Contents are included only if ``isDeep`` is true.
   public var isEqual: Bool { differences.isEmpty && unread.isEmpty }
 }
 
-/// How far a comparison is.
+/// The progress of a comparison.
 public struct VerifyProgress: Hashable, Sendable {
-  /// Samples whose contents have been compared.
+  /// The number of samples compared so far.
   public var samples: Int
-  /// Samples whose contents are to be compared.
+  /// The number of samples to compare.
   public var total: Int
 }

@@ -1,8 +1,8 @@
 import CAvahi
 
-/// One `AvahiClient`, from its making to its end. Belongs to one thread.
+/// A connection to avahi-daemon: one `AvahiClient` from creation to end. Belongs to one thread.
 final class AvahiConnection {
-  /// Longer than any daemon takes that answers, and shorter than libdbus waits for one that does not (25 s).
+  /// The longest plausible answer time of a working daemon; shorter than libdbus's own timeout of 25 s.
   private static let patience = Duration.seconds(15)
 
   private let loop: AvahiLoop
@@ -16,16 +16,16 @@ final class AvahiConnection {
     self.session = session
   }
 
-  /// The client, for Avahi's functions. `nil` only outside of ``serve(while:)``.
+  /// The client for Avahi's functions. Non-`nil` only within ``serve(while:)``.
   var client: OpaquePointer? { pointer }
 
-  /// The error of the last call that failed.
+  /// The error of the last failed call.
   var lastError: DiscoveryError { Self.error(pointer.map(avahi_client_errno) ?? AVAHI_ERR_BAD_STATE.asCode) }
 
-  /// Has the connection closed and made anew.
+  /// Marks the connection as failed, so that it is closed and made again.
   func giveUp(_ reason: DiscoveryError) { failure = reason }
 
-  /// Serves the session until `isWanted` says no (then it returns `nil`) or the connection breaks (then why).
+  /// Serves the session until `isWanted` returns false. Returns `nil` then, or the error if the connection breaks.
   func serve(while isWanted: () -> Bool) throws(DiscoveryError) -> DiscoveryError? {
     var code: Int32 = 0
     let start = ContinuousClock.now
@@ -39,7 +39,7 @@ final class AvahiConnection {
         Unmanaged<AvahiConnection>.fromOpaque(context).takeUnretainedValue().stateChanged = true
       }, Unmanaged.passUnretained(self).toOpaque(), &code)
     guard let client = pointer else {
-      // What libavahi-client calls a missing daemon is a missing socket here: the bus itself.
+      // libavahi-client reports NO_DAEMON here if the socket of the bus itself is missing.
       let isAbsent = code == AVAHI_ERR_NO_DAEMON.asCode
       return .noDBus(reason: isAbsent ? "it is not running" : String(cString: avahi_strerror(code)))
     }
@@ -48,7 +48,7 @@ final class AvahiConnection {
       avahi_client_free(client)
       pointer = nil
     }
-    // A daemon that is there and hangs looks like one that is absent, but nothing will tell when it answers again.
+    // A hung daemon looks like an absent one, but no event announces that it answers again.
     let waited = start.duration(to: .now)
     if waited > Self.patience, daemonState(client) == .absent {
       return .daemonSilent(seconds: Int(waited / .seconds(1)))
@@ -62,7 +62,7 @@ final class AvahiConnection {
       }
       try session.step(on: self)
       if let failure { return failure }
-      // A call that failed because the daemon went may have been the first to notice.
+      // A failed call may be the first sign that the daemon is gone.
       if stateChanged { continue }
       try loop.iterate(for: session.nextStep.map { ContinuousClock.now.duration(to: $0) })
     }
@@ -89,6 +89,6 @@ final class AvahiConnection {
 }
 
 extension Int {
-  /// Avahi's error numbers are imported as `Int` and used as `Int32`.
+  /// The error number as `Int32`: Avahi's constants are imported as `Int`.
   var asCode: Int32 { Int32(truncatingIfNeeded: self) }
 }

@@ -1,13 +1,13 @@
 import CAvahi
 import Foundation
 
-/// Avahi's event loop, owned by one thread, with an eventfd in it that ends an iteration early.
+/// Avahi's event loop, owned by one thread. Its eventfd ends an iteration early.
 final class AvahiLoop {
   private let pointer: OpaquePointer
-  /// What `avahi_client_new` wants. Valid as long as this object.
+  /// The poll API for `avahi_client_new`, valid as long as this object.
   let api: UnsafePointer<AvahiPoll>
 
-  /// `bell` stays the caller's, who closes it after this object is gone.
+  /// Creates a loop. `bell` remains the caller's, who closes it after this object is gone.
   init(bell: Int32) throws(DiscoveryError) {
     guard let pointer = avahi_simple_poll_new() else { throw .outOfResources }
     self.pointer = pointer
@@ -24,7 +24,7 @@ final class AvahiLoop {
 
   deinit { avahi_simple_poll_free(pointer) }
 
-  /// Waits for the next thing to happen, or for `duration` at most, and has Avahi call back about it.
+  /// Waits for the next event, at most for `duration`, and runs Avahi's callbacks.
   func iterate(for duration: Duration? = nil) throws(DiscoveryError) {
     let milliseconds = duration.map { Int32(clamping: max(0, $0 / .milliseconds(1)).rounded(.up)) } ?? -1
     guard avahi_simple_poll_iterate(pointer, milliseconds) == 0 else { throw .outOfResources }

@@ -1,18 +1,18 @@
-/// What is done with a connection to avahi-daemon: browsing or publishing.
+/// The work done with a connection to avahi-daemon: browsing or publishing.
 ///
-/// Used on the thread of ``AvahiThread`` only. A thrown error ends the session for good; a connection that
-/// ``AvahiConnection/giveUp(_:)`` was called on is made anew.
+/// Used only on the thread of ``AvahiThread``. A thrown error ends the session; after ``AvahiConnection/giveUp(_:)``,
+/// the connection is made again.
 protocol AvahiSession: AnyObject {
-  /// The daemon came, went, or finished choosing its host name. Called at least once for every connection.
+  /// Handles a change of the daemon's state. Called at least once per connection.
   func daemonChanged(to state: AvahiDaemonState, on connection: AvahiConnection) throws(DiscoveryError)
 
-  /// Something may have happened: Avahi called back, or ``AvahiThread/wake()`` was called.
+  /// Takes a step after a possible event: an Avahi callback or a call of ``AvahiThread/wake()``.
   func step(on connection: AvahiConnection) throws(DiscoveryError)
 
-  /// When ``step(on:)`` is to be called again even if nothing happens.
+  /// The time at which ``step(on:)`` must be called again even without an event.
   var nextStep: ContinuousClock.Instant? { get }
 
-  /// The connection is gone, and every C object that was made with it has been freed.
+  /// Handles the loss of the connection. All C objects made with it have been freed.
   func connectionBroke(_ reason: DiscoveryError) throws(DiscoveryError)
 }
 
@@ -21,9 +21,9 @@ extension AvahiSession {
 }
 
 enum AvahiDaemonState {
-  /// avahi-daemon is not on the D-Bus. The connection stays, and is notified when the daemon comes.
+  /// avahi-daemon is not on D-Bus. The connection stays and is notified when the daemon starts.
   case absent
-  /// There, but without a host name of its own yet: can browse, cannot publish.
+  /// The daemon runs but has no host name yet: it can browse but not publish.
   case choosingHostName
   case running
 }

@@ -2,19 +2,19 @@ import CAvahi
 import Foundation
 import Synchronization
 
-/// A thread of its own for one Avahi session, because libavahi-client talks to D-Bus with blocking calls.
+/// A dedicated thread for one Avahi session, because libavahi-client makes blocking calls to D-Bus.
 ///
-/// The thread rule: every C object is made, used and freed on this thread. Others may only ``stop()`` it or ``wake()``
-/// it, which write to an eventfd. (Avahi's own wake-up can be lost between two iterations of its loop.)
+/// Every C object is created, used and freed on this thread. Other threads may only call ``stop()`` and ``wake()``,
+/// which write to an eventfd. (Avahi's own wake-up can be lost between two iterations of its loop.)
 final class AvahiThread: Sendable {
   private struct Control {
-    /// The eventfd while the thread runs.
+    /// The eventfd, while the thread runs.
     var bell: Int32?
     var isStopped = false
     var waiter: CheckedContinuation<DiscoveryError?, Never>?
   }
 
-  /// How long a cancelled caller waits for a thread that is inside a blocking D-Bus call (libdbus waits 25 s).
+  /// The time for which a cancelled caller waits for a thread in a blocking D-Bus call (libdbus waits 25 s).
   private static let patience = Duration.seconds(3)
 
   private let control = Mutex(Control())
@@ -24,8 +24,8 @@ final class AvahiThread: Sendable {
     self.clock = clock
   }
 
-  /// Runs a session until the calling task is cancelled or the session throws. When it returns, everything is freed,
-  /// unless avahi-daemon hangs: then the thread frees it later.
+  /// Runs a session until the calling task is cancelled or the session throws. All resources are then freed, except
+  /// while avahi-daemon hangs: the thread frees them later.
   func run(_ makeSession: @escaping @Sendable () -> any AvahiSession) async throws(DiscoveryError) {
     let error = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -48,7 +48,7 @@ final class AvahiThread: Sendable {
     if let error { throw error }
   }
 
-  /// Ends the session soon. From any thread.
+  /// Makes the session end soon. May be called from any thread.
   func stop() {
     control.withLock {
       $0.isStopped = true
@@ -56,7 +56,7 @@ final class AvahiThread: Sendable {
     }
   }
 
-  /// Has the session take a step soon. From any thread.
+  /// Makes the session take a step soon. May be called from any thread.
   func wake() {
     control.withLock { Self.ring($0.bell) }
   }
@@ -64,7 +64,7 @@ final class AvahiThread: Sendable {
   private static func ring(_ bell: Int32?) {
     guard let bell else { return }
     var one: UInt64 = 1
-    // It fails only when the counter is full, and then the bell is ringing already.
+    // The write fails only if the counter is full, and then the loop wakes up anyway.
     _ = write(bell, &one, MemoryLayout.size(ofValue: one))
   }
 
@@ -92,7 +92,7 @@ final class AvahiThread: Sendable {
     try converse(session, on: loop)
   }
 
-  /// Connects, and connects again whenever the connection breaks.
+  /// Connects, and reconnects whenever the connection breaks.
   private func converse(_ session: any AvahiSession, on loop: AvahiLoop) throws(DiscoveryError) {
     var pause = ReconnectionPause()
     while !isStopped {

@@ -1,14 +1,14 @@
 import CAvahi
 import Foundation
 
-/// Avahi's C values as Swift values.
+/// Conversions between Avahi's C values and Swift values.
 enum AvahiValues {
-  /// The bytes before the terminating zero.
+  /// Returns the bytes before the terminating zero.
   static func bytes(_ string: UnsafePointer<CChar>) -> [UInt8] {
     UnsafeRawBufferPointer(start: string, count: strlen(string)).map { $0 }
   }
 
-  /// The strings of a TXT record as a resolver hands them over: in the order in which they were sent.
+  /// Returns the strings of a resolved TXT record, in the order in which they were sent.
   static func strings(_ list: UnsafeMutablePointer<AvahiStringList>?) -> [[UInt8]] {
     var strings: [[UInt8]] = []
     var next = list
@@ -20,8 +20,8 @@ enum AvahiValues {
     return strings
   }
 
-  /// Calls `body` with a list that is sent in the order of `strings`: Avahi builds lists from the back, and turns them
-  /// round when it sends them.
+  /// Calls `body` with a list that is sent in the order of `strings`: Avahi builds lists from the back and reverses
+  /// them when sending.
   static func withList<Result>(
     of strings: [[UInt8]], _ body: (UnsafeMutablePointer<AvahiStringList>?) -> Result
   ) -> Result {
@@ -41,7 +41,7 @@ enum AvahiValues {
     }
   }
 
-  /// In network order: 4 of IPv4, 16 of IPv6.
+  /// Returns the address in network byte order: 4 bytes for IPv4, 16 for IPv6.
   static func bytes(_ address: AvahiAddress) -> [UInt8] {
     withUnsafeBytes(of: address.data) { Array($0.prefix(Int(address.proto) == AVAHI_PROTO_INET ? 4 : 16)) }
   }
@@ -60,7 +60,7 @@ enum AvahiValues {
     return text(address, interface: interface)
   }
 
-  /// The numeric form; `interface` completes a link-local IPv6 address.
+  /// Returns the numeric form of an address; a link-local IPv6 address gets `%` and `interface`.
   static func text(_ address: AvahiAddress, interface: String) -> String? {
     var address = address
     var buffer = [CChar](repeating: 0, count: Int(AVAHI_ADDRESS_STR_MAX))

@@ -1,6 +1,6 @@
 import CAvahi
 
-/// Browses for one service type and resolves what appears. Belongs to the thread of ``AvahiThread``.
+/// A session that browses for one service type and resolves what appears. Belongs to the thread of ``AvahiThread``.
 final class BrowseSession: AvahiSession {
   private static let turnsInARow = 4
 
@@ -10,11 +10,11 @@ final class BrowseSession: AvahiSession {
   private var browser: OpaquePointer?
   private var browserFailed = false
   private var ledger = AnnouncementLedger<ServiceKey>()
-  /// Each keeps what its callback needs until its C object is freed.
+  /// The open resolvers. Each one must live until its C object is freed.
   private var resolvers: [ServiceKey: ServiceResolver] = [:]
-  /// The services reported as found and not as lost since.
+  /// The services reported as found and not lost since.
   private var services: [ServiceKey: DiscoveredService] = [:]
-  /// How many were last reported as passed over.
+  /// The last reported numbers of skipped services.
   private var reportedCrowds: [String?: Int] = [:]
   private var daemonWasReached = false
   private var daemonIsGone = false
@@ -56,12 +56,12 @@ final class BrowseSession: AvahiSession {
 
   func step(on connection: AvahiConnection) {
     if browserFailed { return connection.giveUp(connection.lastError) }
-    // Each is a call that waits for avahi-daemon: what has come in meanwhile is to be read in between.
+    // Each resolver costs a blocking call to avahi-daemon, so incoming events are read after every few.
     for _ in 0..<Self.turnsInARow {
       guard let turn = ledger.next(at: .now) else { break }
       if let key = turn.close { close(key) }
       guard let resolver = ServiceResolver(turn.open, type: type, session: self, on: connection) else {
-        // A name that is none: it will not be taken another time either.
+        // avahi-daemon rejects this name and would reject it again.
         ledger.withdraw(turn.open)
         continue
       }
@@ -79,7 +79,7 @@ final class BrowseSession: AvahiSession {
     browser = nil
     browserFailed = false
     ledger = AnnouncementLedger()
-    // Their C objects were freed with the connection.
+    // The C objects were freed with the connection.
     resolvers = [:]
     services = [:]
     reportedCrowds = [:]
@@ -126,7 +126,7 @@ final class BrowseSession: AvahiSession {
 
   // MARK: Resolving
 
-  /// The resolver stays open: it tells when the address or the TXT record changes.
+  /// Records an answer. The resolver stays open and reports changes of the address or the TXT record.
   func resolved(_ key: ServiceKey, as service: DiscoveredService) {
     ledger.hasNews(at: .now)
     guard ledger.answered(key, from: service.address) else { return close(key) }
@@ -134,7 +134,8 @@ final class BrowseSession: AvahiSession {
     report(.found(service))
   }
 
-  /// The resolver stays open here, too: avahi-daemon goes on asking, ever more rarely, and tells when there is an answer.
+  /// Records that there is no answer. The resolver stays open here, too: avahi-daemon keeps asking at growing
+  /// intervals.
   func failed(_ key: ServiceKey) {
     ledger.hasNews(at: .now)
     ledger.unanswered(key)

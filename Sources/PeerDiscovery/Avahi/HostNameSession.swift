@@ -1,20 +1,20 @@
 import CAvahi
 
-/// An answer of avahi-daemon about the addresses of a host.
+/// An answer from avahi-daemon about the addresses of a host.
 enum HostNameAnswer: Sendable, Hashable {
   case address(String, DiscoveredService.AddressFamily)
-  /// All addresses of a family that are known or were asked for have been reported.
+  /// All known or requested addresses of a family have been reported.
   case end(DiscoveredService.AddressFamily)
 }
 
 /// A query for all addresses of a host, of both IP versions. Belongs to the thread of ``AvahiThread``.
 ///
-/// Avahi's own resolver of host names gives one address of each family; a machine may have several on one interface, of
-/// which another may be the one that can be reached. So the records are browsed.
+/// Browses the address records: Avahi's host name resolver returns only one address per family, while a machine may
+/// have several on an interface, and only another one may be reachable.
 final class HostNameSession: AvahiSession {
   private let host: String
   private let report: (HostNameAnswer) -> Void
-  /// Kept to the end: their C objects are freed with the connection, which the session outlives.
+  /// The browsers, kept until the end: their C objects are freed with the connection, which the session outlives.
   private var browsers: [AddressBrowser] = []
 
   init(host: String, report: @escaping (HostNameAnswer) -> Void) {

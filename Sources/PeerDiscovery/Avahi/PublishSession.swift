@@ -1,8 +1,8 @@
 import CAvahi
 
-/// Keeps one service published. Belongs to the thread of ``AvahiThread``.
+/// A session that keeps one service published. Belongs to the thread of ``AvahiThread``.
 final class PublishSession: AvahiSession {
-  /// How often a name is changed in one go before the connection is given up.
+  /// The maximum number of renames in a row before the connection is given up.
   private static let maximumRenames = 32
 
   private let type: String
@@ -34,7 +34,7 @@ final class PublishSession: AvahiSession {
     case .running:
       try publish(on: connection)
     case .choosingHostName:
-      // The records name the host: they are made anew when it has its name.
+      // The records contain the host name, so they are made again once the host has its name.
       withdraw()
     case .absent:
       unavailable(.daemonNotRunning)
@@ -133,7 +133,7 @@ final class PublishSession: AvahiSession {
     name = next
   }
 
-  /// Throws what will be refused again; anything else is tried again with a new connection.
+  /// Throws errors that would recur; for all others, gives up the connection so that a new one is tried.
   private func refused(_ error: DiscoveryError, on connection: AvahiConnection) throws(DiscoveryError) {
     switch error {
     case .publishingNotPermitted:

@@ -1,14 +1,16 @@
-/// How long to wait before avahi-daemon is connected to again: 1 s at first, then twice as long each time, 10 s at most.
+/// A backoff for reconnecting to avahi-daemon: 1 s at first, doubled each time, 10 s at most.
 struct ReconnectionPause {
   static let first = Duration.seconds(1)
-  /// For so long a machine may be invisible after its daemon has come back. An attempt costs next to nothing.
+  /// The longest pause, for which a machine may stay invisible after its daemon has returned. An attempt costs
+  /// little.
   static let longest = Duration.seconds(10)
-  /// A connection that was there for so long ended for a new reason.
+  /// The minimum duration of a connection whose end counts as a new failure.
   private static let good = Duration.seconds(5)
 
   private var pause = first
 
-  /// - Parameter lasted: how long the connection before was there.
+  /// Returns the next pause.
+  /// - Parameter lasted: the duration of the previous connection.
   mutating func next(after lasted: Duration) -> Duration {
     if lasted >= Self.good { pause = Self.first }
     defer { pause = min(pause * 2, Self.longest) }

@@ -1,6 +1,6 @@
 import CAvahi
 
-/// An announcement as Avahi names it.
+/// An announcement as identified by Avahi.
 struct ServiceKey: Hashable {
   var name: [UInt8]
   var domain: [UInt8]
@@ -10,17 +10,17 @@ struct ServiceKey: Hashable {
   var text: String { InstanceName.repaired(name) }
 }
 
-/// Asks what is behind an announcement, and goes on asking until it is freed. Belongs to the thread of ``AvahiThread``.
+/// A resolver for one announcement, which keeps asking until it is freed. Belongs to the thread of ``AvahiThread``.
 final class ServiceResolver {
   private unowned let session: BrowseSession
   private let key: ServiceKey
   private var pointer: OpaquePointer?
 
-  /// `nil` if avahi-daemon does not take the question.
+  /// Creates a resolver; `nil` if avahi-daemon rejects the query.
   init?(_ key: ServiceKey, type: String, session: BrowseSession, on connection: AvahiConnection) {
     self.session = session
     self.key = key
-    // The same IP version for the question and for the address in the answer: one entry, one way to connect.
+    // The query uses the same IP version as the address in its answer, so each entry is one way to connect.
     pointer = avahi_service_resolver_new(
       connection.client, key.interface, key.proto, key.name.map { CChar(bitPattern: $0) } + [0], type,
       key.domain.map { CChar(bitPattern: $0) } + [0], key.proto, AvahiLookupFlags(rawValue: 0),
@@ -38,7 +38,7 @@ final class ServiceResolver {
     if pointer == nil { return nil }
   }
 
-  /// Call it once, before the connection ends or not at all: its end frees the C object as well.
+  /// Frees the C object. Call it at most once and before the connection ends, which frees the object as well.
   func free() {
     guard let pointer else { return }
     self.pointer = nil

@@ -1,17 +1,17 @@
 import HealthAppTransfer
 
-/// `GET /health/types`: what there is.
+/// The content of `GET /health/types`: the sample types that have samples.
 public struct HealthTypes: Encodable, Sendable {
-  /// One type that has samples which the client may see.
+  /// A type with samples that the client may see.
   public struct Entry: Encodable, Sendable {
-    /// The catalogue's short name.
+    /// The short name in the catalogue.
     public var identifier: String
-    /// As ``SampleTypeCatalogue/Entry/displayName``.
+    /// The type's ``SampleTypeCatalogue/Entry/displayName``.
     public var displayName: String
     /// The number of samples that the client may see.
     public var sampleCount: Int
 
-    /// - Parameter sampleCount: more than 0.
+    /// - Parameter sampleCount: a number greater than 0.
     public init(identifier: String, displayName: String, sampleCount: Int) {
       self.identifier = identifier
       self.displayName = displayName
@@ -19,7 +19,7 @@ public struct HealthTypes: Encodable, Sendable {
     }
   }
 
-  /// Only types that the app knows: its clients refuse an answer with others.
+  /// The types, limited to those that HealthAppTransfer knows because its clients refuse an answer with any other.
   public var types: [Entry]
 
   /// - Parameter types: in the order in which clients show them.
@@ -28,22 +28,22 @@ public struct HealthTypes: Encodable, Sendable {
   }
 }
 
-/// `GET /health/data`: one page of one type, newest first.
+/// The content of `GET /health/data`: one page of samples of one type, newest first.
 public struct HealthDataPage: Encodable, Sendable {
-  /// The short name that was asked for.
+  /// The short name of the requested type.
   public var type: String
-  /// At most ``limit``; fewer where the app has no words for some.
+  /// The samples of the page: at most ``limit``, fewer if the app's format cannot express some.
   public var samples: [HealthSampleDTO]
-  /// The number of samples of the type that the client may see, on all pages.
+  /// The number of samples of the type that the client may see, across all pages.
   public var totalCount: Int
-  /// How many newer samples were skipped.
+  /// The number of newer samples skipped.
   public var offset: Int
-  /// The size of a page, as it was asked for.
+  /// The requested page size.
   public var limit: Int
   /// Whether there are samples after this page.
   public var hasMore: Bool
 
-  /// ``hasMore`` follows from the three numbers.
+  /// Creates a page and computes ``hasMore`` from `totalCount`, `offset` and `limit`.
   public init(type: String, samples: [HealthSampleDTO], totalCount: Int, offset: Int, limit: Int) {
     self.type = type
     self.samples = samples

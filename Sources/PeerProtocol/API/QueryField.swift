@@ -1,13 +1,14 @@
 import HealthModel
 
-/// The fields that queries select by, each read in one way whichever route has it. A field that is absent is `nil`.
+/// Parsers of the query fields that select samples, shared by all routes. An absent field yields `nil` or its
+/// default.
 ///
 /// ```swift
 /// let filter = SampleFilter(types: try QueryField.types("heartRate,stepCount"))
 /// let months = try QueryField.months(from: "2024-01", to: nil)
 /// ```
 public enum QueryField {
-  /// Short names in any case or HealthKit identifiers, separated by commas; never empty.
+  /// Parses a comma-separated list of HealthKit identifiers or short names in any case. The result is never empty.
   public static func types(_ text: Substring?) throws(QueryFieldError) -> Set<SampleType>? {
     guard let text else { return nil }
     var types: Set<SampleType> = []
@@ -19,10 +20,11 @@ public enum QueryField {
     return types
   }
 
-  /// Maximum sources that one query may name, and bytes of all their names.
+  /// The maximum number of sources in one query, and the maximum total bytes of their names.
   private static let maximumSources = (count: 64, bytes: 4096)
 
-  /// The names of sources, each in a field of its own, because a name may have commas; `nil` without any.
+  /// Checks the names of sources and returns them as a set, or `nil` if there are none. Each name has a field of its
+  /// own because a name may contain commas.
   public static func sources(_ texts: [String]) throws(QueryFieldError) -> Set<String>? {
     if texts.isEmpty { return nil }
     guard texts.count <= maximumSources.count,
@@ -31,14 +33,14 @@ public enum QueryField {
     return Set(texts)
   }
 
-  /// About how many changes end an answer: a positive number; `Int.max` where nothing is asked.
+  /// Parses the approximate number of changes after which an answer ends: a positive number, or `Int.max` if absent.
   public static func limit(_ text: Substring?) throws(QueryFieldError) -> Int {
     guard let text else { return .max }
     guard let number = Int(text), number > 0 else { throw .badLimit }
     return number
   }
 
-  /// The first month, `2024-06`, and the last.
+  /// Parses the first and last month, such as `2024-06`.
   public static func months(
     from: Substring?, to: Substring?
   ) throws(QueryFieldError) -> ClosedRange<CalendarMonth>? {
@@ -56,7 +58,7 @@ public enum QueryField {
     return month
   }
 
-  /// `1` or `0`, which is also what an absent one says.
+  /// Parses a flag: `1` is true; `0` or an absent field is false.
   public static func flag(_ text: Substring?, _ name: String) throws(QueryFieldError) -> Bool {
     switch text {
     case nil, "0": false
@@ -66,21 +68,21 @@ public enum QueryField {
   }
 }
 
-/// Why a field of a query cannot be understood.
+/// A reason why a query field cannot be parsed.
 public enum QueryFieldError: Error, Hashable, Sendable {
-  /// `types` holds a name that is neither a short name nor an identifier.
+  /// A name in `types` is neither a short name nor a HealthKit identifier.
   case unknownType
-  /// `types` is there and names none.
+  /// The field `types` is present but names no type.
   case noTypes
-  /// `source` comes too often, or says too much.
+  /// The `source` fields are too many or too long.
   case tooManySources
-  /// `limit` is no positive number.
+  /// The field `limit` is not a positive number.
   case badLimit
-  /// The field of this name is not a month.
+  /// The named field is not a month.
   case badMonth(String)
-  /// `from` is after `to`.
+  /// The month `from` is after `to`.
   case emptyRange
-  /// The field of this name is neither `1` nor `0`.
+  /// The named field is neither `1` nor `0`.
   case badFlag(String)
 }
 

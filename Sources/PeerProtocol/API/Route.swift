@@ -1,32 +1,33 @@
 /// The paths that a server answers.
 public enum Route {
-  /// `GET`, open to everyone: ``StatusData``.
+  /// The status route, `GET`, without a token: ``StatusData``.
   public static let status = "/status"
-  /// `GET`, open to everyone: the description of all routes (OpenAPI 3.1).
+  /// The description of all routes (OpenAPI 3.1), `GET`, without a token.
   public static let openAPI = "/openapi.yaml"
-  /// `GET`: ``PairHello``.
+  /// The first step of pairing, `GET`: ``PairHello``.
   public static let pairHello = PairingProtocol.helloPath
-  /// `POST` of a ``PairStartRequest``: ``PairStartResponse``.
+  /// The second step of pairing, `POST` of a ``PairStartRequest``: ``PairStartResponse``.
   public static let pairStart = PairingProtocol.startPath
-  /// `POST` of a ``PairFinishRequest``: ``PairFinishResponse``.
+  /// The last step of pairing, `POST` of a ``PairFinishRequest``: ``PairFinishResponse``.
   public static let pairFinish = PairingProtocol.finishPath
-  /// `POST` of the code itself, for HealthAppTransfer's clients, which have pinned the certificate already.
+  /// The pairing route for HealthAppTransfer's clients, `POST` of the code itself. They have already pinned the
+  /// certificate.
   public static let plainPair = "/api/v1/pair"
-  /// `GET` with a token: ``HealthTypes``, for HealthAppTransfer's clients.
+  /// The list of types for HealthAppTransfer's clients, `GET` with a token: ``HealthTypes``.
   public static let types = "/health/types"
-  /// `GET` with a token: ``HealthDataPage``, for HealthAppTransfer's clients.
+  /// The pages of samples for HealthAppTransfer's clients, `GET` with a token: ``HealthDataPage``.
   public static let data = "/health/data"
-  /// `GET` with a token: the change feed, streamed in a ``ChangeFeedFormat``.
+  /// The change feed, `GET` with a token, streamed in a ``ChangeFeedFormat``.
   public static let changes = "/api/v2/changes"
-  /// `GET` with a token: ``DigestData``.
+  /// The digest of the record, `GET` with a token: ``DigestData``.
   public static let digest = "/api/v2/digest"
-  /// Sums, means and extremes by hour, day, week, month or year.
+  /// Sums, means and extremes by hour, day, week, month or year, `GET` with a token.
   public static let statistics = "/api/v2/statistics"
-  /// `POST` of a ``PersonClaim`` with a token: ``PersonAnswer``.
+  /// The comparison of persons, `POST` of a ``PersonClaim`` with a token: ``PersonAnswer``.
   public static let person = "/api/v2/person"
-  /// `GET` with a token: ``PairingView``. `DELETE` with one: the client unpairs itself.
+  /// The caller's pairing: `GET` with a token returns ``PairingView``; `DELETE` with a token unpairs the caller.
   public static let pairing = "/api/v2/pairing"
 
-  /// The port that `hpeer serve` listens on unless told otherwise.
+  /// The port that `hpeer serve` listens on by default.
   public static let defaultPort = 8737
 }

@@ -1,4 +1,4 @@
-/// Decodes a stream of bytes incrementally, however they are divided.
+/// A decoder that reads a stream incrementally, regardless of how its bytes are divided into pieces.
 ///
 /// ```swift
 /// func handle<Decoder: ChangeDecoder>(
@@ -9,18 +9,18 @@
 /// }
 /// ```
 public protocol ChangeDecoder {
-  /// What the stream is a sequence of: batches or lines.
+  /// The type of the decoded elements: batches or lines.
   associatedtype Element
 
   /// Appends bytes of the stream.
   mutating func receive(_ bytes: UnsafeRawBufferPointer)
 
-  /// The next element, or `nil` while it is incomplete. After an error there is none.
+  /// Returns the next element, or `nil` if it is incomplete. The stream is unusable after an error.
   mutating func next() throws(ChangeFeedError) -> Element?
 }
 
 extension ChangeDecoder {
-  /// The elements that `bytes` complete, all at once: for input that is trusted or small.
+  /// Appends `bytes` and returns all elements that they complete, for input that is trusted or small.
   public mutating func decode(_ bytes: UnsafeRawBufferPointer) throws(ChangeFeedError) -> [Element] {
     receive(bytes)
     var elements: [Element] = []

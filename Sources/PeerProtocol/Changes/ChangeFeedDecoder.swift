@@ -1,6 +1,7 @@
 import HealthModel
 
-/// Reads the change feed in either format, however its bytes are divided, and one batch at a time.
+/// A decoder of the change feed in either format. It yields one batch at a time, regardless of how the bytes are
+/// divided.
 ///
 /// ```swift
 /// func batches(in pieces: [[UInt8]], of format: ChangeFeedFormat) throws -> [ChangeFeedBatch] {
@@ -19,7 +20,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
   private var columns: ColumnBatchDecoder
   private var lines: LineBatcher
 
-  /// - Parameter format: the one that the answer's content type names.
+  /// - Parameter format: the format named by the answer's content type.
   public init(_ format: ChangeFeedFormat, limits: ClientLimits = ClientLimits()) {
     self.format = format
     columns = ColumnBatchDecoder(limits: limits)
@@ -34,7 +35,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// The next batch, if all of it has come. After an error there is none.
+  /// Returns the next batch, or `nil` if it is incomplete. The stream is unusable after an error.
   public mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
     switch format {
     case .columns: try columns.next()
@@ -42,7 +43,7 @@ public struct ChangeFeedDecoder: ChangeDecoder {
     }
   }
 
-  /// Whether no byte of a further batch has been received: an answer must end so.
+  /// Whether the bytes received so far end at a batch boundary, as a complete answer must.
   public var isBetweenBatches: Bool {
     switch format {
     case .columns: columns.isBetweenBatches
@@ -59,14 +60,14 @@ public struct ChangeFeedDecoder: ChangeDecoder {
   }
 }
 
-/// Collects lines up to the token that ends a batch.
+/// A decoder that groups the lines of the NDJSON feed into batches, each ended by a token line.
 private struct LineBatcher {
   private let limits: ClientLimits
   private var decoder: ChangeLineDecoder
   private var coder = ChangeCoder()
   private var count = 0
   private var batches = 0
-  /// Bytes of all batches so far, up to the last token.
+  /// The size of all batches so far, up to the last token, in bytes.
   private(set) var contentBytes = 0
 
   init(_ limits: ClientLimits) {
@@ -99,7 +100,7 @@ private struct LineBatcher {
       guard count <= limits.batchChanges else { throw .noToken(changes: count) }
       try checkBytes()
     }
-    // Empty lines, too, must come to a token in the end.
+    // Lines that are empty also count: a stream of them without a token must end in an error.
     try checkBytes()
     return nil
   }

@@ -1,15 +1,17 @@
 import HealthModel
 
-/// Writes the change feed in either format.
+/// An encoder of the change feed in either format.
 public struct ChangeFeedEncoder: Sendable {
   private let format: ChangeFeedFormat
 
-  /// - Parameter format: the one that the client accepts.
+  /// - Parameter format: the format that the client accepts.
   public init(_ format: ChangeFeedFormat) {
     self.format = format
   }
 
-  /// Throws `EncodingError` or `DecodingError` if the changes hold text that is not what it should be.
+  /// Encodes a batch.
+  ///
+  /// - Throws: `EncodingError` or `DecodingError` if a stored text of the changes, such as a payload, is invalid.
   public func encode(_ batch: ChangeFeedBatch) throws -> [UInt8] {
     switch format {
     case .columns: return try ColumnBatchEncoder.encode(batch)
@@ -31,7 +33,7 @@ public struct ChangeFeedEncoder: Sendable {
     }
   }
 
-  /// Ends a feed that cannot go on with a sentence for a person.
+  /// Encodes an error that ends the feed, as a sentence for a person.
   public func encode(error: String) throws -> [UInt8] {
     switch format {
     case .columns: return try ColumnBatchEncoder.encode(error: error)

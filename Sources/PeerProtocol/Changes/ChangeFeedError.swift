@@ -1,23 +1,23 @@
-/// Why a change feed could not be read.
+/// A reason why a change feed could not be read.
 public enum ChangeFeedError: Error, Hashable, Sendable {
-  /// The line with this number (from 1) is not what the format says.
+  /// The line with this number, counted from 1, violates the format.
   case malformed(line: Int)
-  /// A line is longer than any sample may be.
+  /// A line is longer than the limit for any sample.
   case lineTooLong(line: Int)
-  /// The batch with this number (from 1) is not what `changes.proto` says.
+  /// The batch with this number, counted from 1, violates `changes.proto`.
   case malformedBatch(Int)
-  /// The batch with this number is larger than any may be.
+  /// The batch with this number exceeds a size limit.
   case batchTooLarge(Int)
-  /// So many changes came without a change token that covers them.
+  /// The number of changes received without a token that covers them exceeds the limit.
   case noToken(changes: Int)
-  /// A change token of so many bytes, none or too many.
+  /// A change token is empty or too long; the value is its size in bytes.
   case badToken(bytes: Int)
-  /// A batch that is not the last brings no change, or has the token of the one before; or one follows the last; or the
-  /// same changes come again and again.
+  /// The feed makes no progress: a batch other than the last has no changes or repeats the previous token, a batch
+  /// follows the last, or the same changes are sent again and again.
   case noProgress
-  /// The feed is of another version of hpeer than this one takes.
+  /// The feed is in the format of another, incompatible version of hpeer.
   case otherVersion
-  /// The server stopped with this message.
+  /// The server ended the feed with this message.
   case server(String)
   /// The stream ended before its last token.
   case cutOff

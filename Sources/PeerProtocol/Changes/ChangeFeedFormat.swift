@@ -1,16 +1,16 @@
 import Foundation
 import HealthModel
 
-/// How a change feed is written.
+/// A format of the change feed; the raw value is its media type.
 public enum ChangeFeedFormat: String, Sendable, CaseIterable {
-  /// For programs that move many samples: `changes.proto`. Its name has the version of what is said, so that a program
-  /// which would understand half of it is refused.
+  /// The binary format of `changes.proto`, for programs that transfer many samples. The media type includes the
+  /// version, so a program that knows only another version is refused.
   case columns = "application/vnd.hpeer.changes.3"
-  /// For people and other languages: ``ChangeLine``.
+  /// The format for people and other languages: NDJSON of ``ChangeLine``.
   case lines = "application/x-ndjson"
 
-  /// What a caller asks for with its `Accept` header (RFC 9110 section 12.5.1): columns, unless it names lines and not
-  /// columns; `nil` for a caller that names columns of another version only.
+  /// Chooses the format for an `Accept` header (RFC 9110 section 12.5.1): columns, unless the header names lines but
+  /// not columns. Returns `nil` if it names only another version of columns.
   public init?(accept: String?) {
     let accepted = (accept ?? "").split(separator: ",").map { Self.mediaType($0) }
     if accepted.contains(Self.columns.rawValue) {
@@ -22,7 +22,7 @@ public enum ChangeFeedFormat: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a `Content-Type` is that of columns, of whichever version.
+  /// Returns whether a `Content-Type` names columns of any version.
   public static func isColumns(_ contentType: String) -> Bool {
     mediaType(contentType).hasPrefix("application/vnd.hpeer.changes")
   }
@@ -31,23 +31,23 @@ public enum ChangeFeedFormat: String, Sendable, CaseIterable {
     text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
   }
 
-  /// By the `Content-Type` of an answer; `nil` for something else.
+  /// Creates the format named by the `Content-Type` of an answer, or returns `nil` for any other type.
   public init?(contentType: String?) {
     guard let format = contentType.map({ Self.mediaType($0) }).flatMap(Self.init(rawValue:)) else { return nil }
     self = format
   }
 }
 
-/// Some changes of a feed, and the change token that covers them and all before.
+/// A part of the change feed, with the change token that covers its changes and all before them.
 public struct ChangeFeedBatch: Hashable, Sendable {
-  /// May be empty in the last batch of an answer.
+  /// The changes, which may be empty in the last batch of an answer.
   public var changes: CodedChanges
-  /// A sealed ``ChangeToken``, opaque to the client: save it together with the changes, in one transaction.
+  /// A sealed ``ChangeToken``, opaque to the client. Save it in the same transaction as the changes.
   public var token: String
-  /// There was more when the batch was read.
+  /// Whether more changes existed when the batch was read.
   public var more: Bool
 
-  /// - Parameter token: as ``ChangeTokenSeal/text(of:)`` makes it.
+  /// - Parameter token: the result of ``ChangeTokenSeal/text(of:)``.
   public init(changes: CodedChanges, token: String, more: Bool) {
     self.changes = changes
     self.token = token

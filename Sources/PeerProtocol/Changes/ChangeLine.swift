@@ -1,25 +1,25 @@
 import Foundation
 import HealthModel
 
-/// One line of the change feed as NDJSON (`application/x-ndjson`).
+/// A line of the change feed as NDJSON (`application/x-ndjson`).
 ///
 ///     {"added":{"uuid":…,"type":…,…},"road":…,"statement":…}
 ///     {"deleted":{"sample":{"type":…,"start":…,"uuid":…},"deleted":…,"end":…,"source":…,"road":…,"statement":…}}
 ///     {"token":"…","more":true}
 ///
-/// A token line ends each batch: what came before it, and nothing after, is covered by the token. `more` says whether
-/// there was more when the batch was read. The stream ends after a token line; whoever sees `more` there asks again with
-/// that token. A batch with `"more":true` holds a change at least, and has another token than the one before it and than
-/// the one that was asked with; after one with `"more":false` the stream ends. A server that fails in the middle says
+/// A token line ends each batch and covers everything before it. `more` says whether more changes existed when the
+/// batch was read. The stream ends after a token line; if that line has `"more":true`, the client asks again with its
+/// token. A batch with `"more":true` holds at least one change, and its token differs from the previous batch's and
+/// from the request's. The stream ends after a batch with `"more":false`. A server that fails midway sends
 /// `{"error":"…"}`.
 public enum ChangeLine: Hashable, Sendable {
-  /// One addition.
+  /// An added sample.
   case added(Sample, road: SampleRoad = .unknown, statement: KeyStatement? = nil)
-  /// One deletion. Within a batch, deletions come before additions.
+  /// A deleted sample. Deletions come before additions within a batch.
   case deleted(Tombstone)
   /// The end of a batch.
   case token(String, more: Bool)
-  /// A sentence for a person; nothing comes after it, and what came since the last token is void.
+  /// An error message for a person. No line follows, and the changes since the last token are void.
   case error(String)
 }
 
@@ -61,18 +61,18 @@ extension ChangeLine: Codable {
   }
 }
 
-/// What the change feed says outside its lines.
+/// The HTTP header fields of the change feed.
 public enum ChangeFeed {
-  /// The response header with the number of changes that may follow, at most; for progress bars.
+  /// The response header with the maximum number of changes that may follow, for progress bars.
   public static let expectedHeader = "Hpeer-Changes"
 }
 
-/// Encodes lines, each with its line feed.
+/// An encoder of change lines. Each line ends with a line feed.
 public struct ChangeLineEncoder {
   private let encoder = JSONEncoder()
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Keeps its JSON encoder from line to line.
+  /// Creates an encoder that reuses one JSON encoder for all lines.
   public init() {
     encoder.outputFormatting = [.withoutEscapingSlashes]
   }

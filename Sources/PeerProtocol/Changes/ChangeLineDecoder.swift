@@ -1,23 +1,23 @@
 import Foundation
 
-/// Cuts a stream of bytes into lines and decodes them one at a time, however the bytes are divided.
+/// A decoder that splits a stream into lines and decodes them one at a time, regardless of how the bytes are divided.
 public struct ChangeLineDecoder: ChangeDecoder {
   private let decoder = JSONDecoder()
   private let limits: ClientLimits
   private var pending: [UInt8] = []
-  /// Where in ``pending`` the next line begins, and up to where it has been searched for its end.
+  /// The index in ``pending`` at which the next line begins, and the index up to which its end has been searched for.
   private var (start, searched) = (0, 0)
-  /// Lines read so far.
+  /// The number of lines read so far.
   private(set) var lines = 0
-  /// Bytes of the lines read so far, with their line feeds.
+  /// The size of the lines read so far, in bytes, including line feeds.
   private(set) var bytes = 0
 
-  /// - Parameter limits: of these, the length and the weight of a line.
+  /// - Parameter limits: the decoder applies ``ClientLimits/line``.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }
 
-  /// Whether no byte of a further line has been received.
+  /// Whether the bytes received so far end at a line boundary.
   var isBetweenLines: Bool { start == pending.count }
 
   /// Appends bytes of the stream.
@@ -29,7 +29,7 @@ public struct ChangeLineDecoder: ChangeDecoder {
     pending.append(contentsOf: bytes)
   }
 
-  /// The next line, if its end has come. Empty lines are skipped: they keep a quiet connection open.
+  /// Returns the next line, or `nil` if it is incomplete. Skips empty lines, which keep a quiet connection open.
   public mutating func next() throws(ChangeFeedError) -> ChangeLine? {
     while let end = pending[searched...].firstIndex(of: UInt8(ascii: "\n")) {
       let line = start..<end
@@ -61,7 +61,7 @@ public struct ChangeLineDecoder: ChangeDecoder {
     }
     guard let address = line.baseAddress else { throw .malformed(line: lines) }
     do {
-      // Not a copy of a line that may be long; what is decoded does not outlive this.
+      // Avoids copying a line that may be long. The decoded value does not reference this memory.
       let data = Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: address), count: line.count, deallocator: .none)
       return try decoder.decode(ChangeLine.self, from: data)
     } catch {
@@ -69,7 +69,7 @@ public struct ChangeLineDecoder: ChangeDecoder {
     }
   }
 
-  /// Frees the buffer of a long line.
+  /// Frees the buffer after a long line.
   private mutating func giveBack(_ count: Int) {
     guard count > 1 << 20 else { return }
     pending = Array(pending[start...])

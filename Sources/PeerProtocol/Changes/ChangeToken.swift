@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// A position in one store's change feed under one filter: what a change token says to the server that made it. On the
-/// wire it is sealed; see ``ChangeTokenSeal``.
+/// A position in one store's change feed under one filter. The server that creates a change token can read it; on the
+/// wire it is sealed by ``ChangeTokenSeal``.
 ///
 /// ```swift
 /// let filter = SampleFilter(types: [.workout])
@@ -10,26 +10,26 @@ import HealthModel
 /// let token = ChangeToken(change: 4711, epoch: 0x9A3F, filter: ChangeToken.filterHash(filter))
 /// let text = seal.text(of: token)                                    // what the client keeps and sends back
 /// let position = try seal.token(in: text)
-/// guard position.filter == ChangeToken.filterHash(filter) else { return }  // 410: asked with another filter
+/// guard position.filter == ChangeToken.filterHash(filter) else { return }  // 410: another filter
 /// ```
 public struct ChangeToken: Hashable, Sendable {
-  /// The number of the last change that the reader has; 0 for none.
+  /// The number of the last change that the reader has, or 0 if it has none.
   public var change: Int64
-  /// Names the stretch of the store's history that ``change`` lies in.
+  /// The epoch of the store's history in which ``change`` is valid.
   public var epoch: UInt64
-  /// ``filterHash(_:scope:)`` of what the reader asked for and may see.
+  /// The ``filterHash(_:scope:)`` of the reader's filter and scope.
   public var filter: UInt64
 
   static let byteCount = 24
 
-  /// Made by the server that hands it out; a client never makes one.
+  /// Creates a token. Only the server that hands it out creates one, never a client.
   public init(change: Int64, epoch: UInt64, filter: UInt64) {
     self.change = change
     self.epoch = epoch
     self.filter = filter
   }
 
-  /// Change number, epoch and filter, big-endian.
+  /// The change number, epoch and filter, big-endian.
   var bytes: [UInt8] {
     [UInt64(bitPattern: change), epoch, filter].flatMap { number in
       withUnsafeBytes(of: number.bigEndian) { Array($0) }
@@ -47,11 +47,12 @@ public struct ChangeToken: Hashable, Sendable {
     self.init(change: change, epoch: number(1), filter: number(2))
   }
 
-  /// A stable hash (FNV-1a, 64 bits) of a filter: the type identifiers in order, or everything, the bounds of time in
-  /// microseconds since 1970, and the names of the sources in order.
+  /// Returns a stable hash (FNV-1a, 64 bits) of a filter: the sorted type identifiers (or a marker for all types),
+  /// the time bounds in microseconds since 1970, and the sorted source names.
   ///
-  /// - Parameter scope: what the reader may see, of which the filter is a part; `nil` for just that. Where it has more types,
-  ///   what the samples say of others depends on them.
+  /// - Parameter scope: the filter of everything that the reader may see, or `nil` if it equals `filter`. If its
+  ///   types differ from the filter's, they are hashed too, because the samples' content about other types depends on
+  ///   them.
   public static func filterHash(_ filter: SampleFilter, scope: SampleFilter? = nil) -> UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func mix(_ bytes: some Sequence<UInt8>) {

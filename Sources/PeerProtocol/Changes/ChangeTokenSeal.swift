@@ -2,12 +2,13 @@ import Cryptography
 import Foundation
 import HealthModel
 
-/// Turns positions into change tokens that nobody else can read, forge or compare, and back.
+/// A key that encrypts positions into change tokens and decrypts them. Without the key, tokens can't be read, forged
+/// or compared.
 ///
-/// A number in the clear would tell a reader with a narrow scope how many changes there are beside those that it may
-/// see. Text: base64url without padding (RFC 4648 section 5) of 53 bytes: version `2`, a random nonce of 12 bytes, then
-/// the 24 bytes of a ``ChangeToken`` under AES-256-GCM (NIST SP 800-38D) with a tag of 16, the version being associated
-/// data. Version `1`, 33 bytes, was in the clear; it is known as a token and not taken any more.
+/// A plain number would tell a reader with a narrow scope how many changes it may not see. A token is the base64url
+/// text without padding (RFC 4648 section 5) of 53 bytes: version `2`, a random nonce of 12 bytes, then the 24 bytes
+/// of a ``ChangeToken`` under AES-256-GCM (NIST SP 800-38D) with a 16-byte tag. The version is the associated data.
+/// Version `1`, 33 bytes, was not encrypted; it is recognized as a token but refused.
 public struct ChangeTokenSeal: Sendable {
   private static let version: UInt8 = 2
   private static let byteCounts: [UInt8: Int] = [1: 33, version: 1 + 12 + ChangeToken.byteCount + 16]
@@ -19,7 +20,7 @@ public struct ChangeTokenSeal: Sendable {
     self.key = SymmetricKey(data: key)
   }
 
-  /// Seals a position. The nonce is random, so that no two texts are equal.
+  /// Seals a position. No two results are equal because the nonce is random.
   public func text(of token: ChangeToken) -> String {
     let nonce = SecureRandom.bytes(AuthenticatedCipher.nonceByteCount)
     let sealed = AuthenticatedCipher.aes256GCM.seal(
@@ -27,9 +28,9 @@ public struct ChangeTokenSeal: Sendable {
     return RadixCoding.base64URL.encode(Data([Self.version] + nonce + sealed))
   }
 
-  /// The position that a text was made of with this key.
+  /// Returns the position sealed in a text.
   ///
-  /// - Throws: ``ChangeTokenError``; a server answers both with `410 Gone`, and the client starts over.
+  /// - Throws: ``ChangeTokenError``; the server answers `410 Gone` to either case, and the client starts over.
   public func token(in text: String) throws(ChangeTokenError) -> ChangeToken {
     guard text.utf8.count <= 100, let bytes = RadixCoding.base64URL.decode(text), let version = bytes.first,
       bytes.count == Self.byteCounts[version]
@@ -45,9 +46,9 @@ public struct ChangeTokenSeal: Sendable {
   }
 }
 
-/// Why a text is not a change token of this server's store.
+/// A reason why a text is not a change token of this server's store.
 public enum ChangeTokenError: Error, Hashable, Sendable {
-  /// Not a change token at all.
+  /// The text is not a change token.
   case malformed
   /// A token of another store or version, or one that was altered.
   case foreign

@@ -3,10 +3,10 @@ import HealthModel
 import SwiftProtobuf
 import ZstandardFrames
 
-/// Cuts a stream of bytes into batches in columns and decodes them one at a time, however the bytes are divided: see
-/// `changes.proto`.
+/// A decoder that splits a stream into batches in columns (`changes.proto`) and decodes them one at a time,
+/// regardless of how the bytes are divided.
 ///
-/// Nothing that it returns holds an index or a text that a store could stumble over.
+/// The returned batches are validated: every index is in range, and every text can be stored.
 public struct ColumnBatchDecoder: ChangeDecoder {
   private let limits: ClientLimits
   private var pending: [UInt8] = []
@@ -14,12 +14,12 @@ public struct ColumnBatchDecoder: ChangeDecoder {
   /// The decompressed size of all batches so far, in bytes.
   private(set) var contentBytes = 0
 
-  /// - Parameter limits: of these, what one batch may take.
+  /// - Parameter limits: the decoder applies the limits on one batch.
   public init(limits: ClientLimits = ClientLimits()) {
     self.limits = limits
   }
 
-  /// Whether no byte of a further batch has been received.
+  /// Whether the bytes received so far end at a batch boundary.
   public var isBetweenBatches: Bool { pending.isEmpty }
 
   /// Appends bytes of the stream.
@@ -27,20 +27,20 @@ public struct ColumnBatchDecoder: ChangeDecoder {
     pending.append(contentsOf: bytes)
   }
 
-  /// The next batch, if all of it has come.
+  /// Returns the next batch, or `nil` if it is incomplete.
   public mutating func next() throws(ChangeFeedError) -> ChangeFeedBatch? {
     guard pending.count >= 4 else { return nil }
     let length = pending[..<4].reduce(0) { $0 << 8 | Int($1) }
     guard length <= limits.frameBytes else { throw .batchTooLarge(batches + 1) }
     guard pending.count >= 4 + length else {
-      // Without this, a large one would be there twice each time that its space is doubled.
+      // Reserving the exact size avoids holding a large batch twice each time the array grows.
       pending.reserveCapacity(4 + length)
       return nil
     }
     batches += 1
     let content = try content(of: pending[4..<4 + length])
     contentBytes += content.count
-    // The space of a large one is given back before it is decoded.
+    // Frees the memory of a large batch before it is decoded.
     pending = pending.count == 4 + length ? [] : Array(pending[(4 + length)...])
     return try batch(content)
   }
@@ -57,7 +57,7 @@ public struct ColumnBatchDecoder: ChangeDecoder {
     }
   }
 
-  /// The batch that is a `ChangeBatch` message without its frame.
+  /// Decodes a batch from a serialized `ChangeBatch` message without its frame.
   public func batch(_ content: consuming [UInt8]) throws(ChangeFeedError) -> ChangeFeedBatch {
     switch content.withUnsafeBytes({ ColumnBudget.verdict(on: $0, limits) }) {
     case .fits: break
@@ -69,7 +69,7 @@ public struct ColumnBatchDecoder: ChangeDecoder {
     guard var message = try? Hpeer_V2_ChangeBatch(serializedBytes: content, options: options) else {
       throw .malformedBatch(batches)
     }
-    // The message has its own copies.
+    // Frees the serialized bytes; the message has its own copies.
     content = []
     if !message.error.isEmpty { throw .server(limits.shortened(message.error)) }
     guard message.samples.type.count + message.tombstones.type.count <= limits.batchChanges else {

@@ -3,13 +3,14 @@ import HealthModel
 import SwiftProtobuf
 import ZstandardFrames
 
-/// Writes batches of the change feed in columns, each with its length before it: see `changes.proto`.
+/// An encoder of change feed batches in columns, each preceded by its length; see `changes.proto`.
 public enum ColumnBatchEncoder {
   private static let limits = ClientLimits()
 
-  /// One frame: four bytes of length, big-endian, and as many of Zstandard (RFC 8878).
+  /// Returns a batch as one frame: its length as four big-endian bytes, then a Zstandard frame (RFC 8878) of that
+  /// length.
   ///
-  /// - Throws: what SwiftProtobuf throws of a message of 2 GiB, or the compressor for want of memory.
+  /// - Throws: a SwiftProtobuf error for a message of 2 GiB or more, or a compressor error if memory runs out.
   public static func encode(_ batch: ChangeFeedBatch) throws -> [UInt8] {
     var message = Hpeer_V2_ChangeBatch()
     if !batch.changes.samples.isEmpty { message.samples = Hpeer_V2_SampleColumns(batch.changes) }
@@ -19,7 +20,7 @@ public enum ColumnBatchEncoder {
     return try framed(message)
   }
 
-  /// Ends a feed that cannot go on with a sentence for a person.
+  /// Encodes an error that ends the feed, as a sentence for a person.
   public static func encode(error: String) throws -> [UInt8] {
     var message = Hpeer_V2_ChangeBatch()
     message.error = error
@@ -29,7 +30,7 @@ public enum ColumnBatchEncoder {
   private static func framed(_ message: Hpeer_V2_ChangeBatch) throws -> [UInt8] {
     let content: [UInt8] = try message.serializedBytes()
     var frame = try Zstandard.compress(content)
-    // What expands more than that, a reader takes for an attack; a sample may all the same hold one thing over and over.
+    // Readers take a higher compression ratio for an attack, but a sample may legitimately repeat the same content.
     if content.count > max(limits.freelyExpandedBytes, frame.count * limits.expansion) {
       frame = Zstandard.store(content)
     }
@@ -111,7 +112,7 @@ extension Hpeer_V2_TombstoneColumns {
 }
 
 extension CodedTombstone {
-  /// From start to end; `nil` unless both end and source are known.
+  /// The time from start to end in microseconds, or `nil` unless both end and source are known.
   fileprivate var duration: Int64? {
     source == nil ? nil : end.map { $0.microseconds &- start.microseconds }
   }

@@ -1,13 +1,13 @@
 import HealthModel
 
-/// Counts what a `ChangeBatch` message holds before any of it is decoded: an entry of a column or dictionary takes two bytes
-/// at least on the wire, none to speak of when compressed, and a hundred when decoded.
+/// A check of how many entries a `ChangeBatch` message holds, made before any of it is decoded. An entry of a column
+/// or dictionary takes two bytes or more on the wire, almost none when compressed, and a hundred when decoded.
 ///
 /// Wire format: the Protocol Buffers encoding, https://protobuf.dev/programming-guides/encoding/.
 struct ColumnBudget {
   enum Verdict: Hashable {
     case fits
-    /// Some column has more entries than there may be changes, or the dictionaries hold too much.
+    /// A column or dictionary has too many entries, or the dictionaries are too large.
     case tooMany
     case malformed
   }
@@ -16,20 +16,20 @@ struct ColumnBudget {
     case batch, samples, tombstones
   }
 
-  /// How the entries of a length-delimited field are counted.
+  /// The rule for counting the entries of a length-delimited field.
   private enum Entries {
-    /// Not packed: one entry.
+    /// A single entry, not packed.
     case one
-    /// Packed varints: each ends with a byte below 0x80.
+    /// Packed varints; each entry ends with a byte below 0x80.
     case varints
-    /// Packed, of so many bytes each.
+    /// Packed entries of this many bytes each.
     case fixed(Int)
     case message(Message)
   }
 
   private let bytes: UnsafeRawBufferPointer
   private let limits: ClientLimits
-  /// Entries so far, indexed by message and field number.
+  /// The number of entries so far, indexed by message and field number.
   private var counts: [Int]
   /// The size of all dictionaries so far.
   private var dictionaryBytes = 0
@@ -54,7 +54,7 @@ struct ColumnBudget {
     var index = range.lowerBound
     while index < range.upperBound {
       let tag = try varint(&index, range.upperBound)
-      // At most 61 bits.
+      // The field number has at most 61 bits.
       let field = Int(tag >> 3)
       guard field > 0 else { throw .malformed }
       switch tag & 7 {
@@ -80,13 +80,13 @@ struct ColumnBudget {
           try count(1, of: field, in: message)
           try walk(content, inner)
         }
-      // Groups, which nothing here has.
+      // Groups do not occur in `changes.proto`.
       default: throw .malformed
       }
     }
   }
 
-  /// As `changes.proto` has it.
+  /// Returns the counting rule of a field, following `changes.proto`.
   private static func entries(of field: Int, in message: Message) -> Entries {
     switch (message, field) {
     case (.batch, 1): .message(.samples)
@@ -111,7 +111,7 @@ struct ColumnBudget {
   }
 
   private mutating func count(_ entries: Int, of field: Int, in message: Message) throws(Verdict) {
-    // What is not known is not kept.
+    // The decoder discards unknown fields.
     guard field < Self.fields else { return }
     let index = message.rawValue * Self.fields + field
     counts[index] += entries

@@ -1,4 +1,4 @@
-/// The values of `form` in `changes.proto` beside the powers of ten.
+/// The values of `form` in `changes.proto` other than powers of ten.
 enum SampleForm {
   static let binary: UInt8 = 16
   static let none: UInt8 = 17
@@ -7,7 +7,8 @@ enum SampleForm {
   static let created: UInt8 = 0x20
 }
 
-/// The unit of time of one batch: the longest of three that divides all its instants and durations.
+/// The time unit of one batch: the longest of a second, a millisecond and a microsecond that divides all its instants
+/// and durations.
 struct Tick {
   /// The length of a tick in microseconds.
   private(set) var length: Int64 = 1_000_000
@@ -18,18 +19,18 @@ struct Tick {
 
   init() {}
 
-  /// `nil` for a number that is none of the three.
+  /// Creates a tick, or returns `nil` unless the length is 1, 1,000 or 1,000,000 microseconds.
   init?(length: UInt32) {
     guard [1, 1_000, 1_000_000].contains(length) else { return nil }
     self.length = Int64(length)
   }
 }
 
-/// A double as a whole number divided by a power of ten, where that says it exactly: the form in which most values were
-/// written down once, and a third of the bytes.
+/// A double that equals a whole number divided by a power of ten. Most values were first written in decimal, and this
+/// form takes a third of the bytes.
 struct DecimalNumber: Equatable {
   var digits: Int64
-  /// The exponent of the divisor, a power of ten; 0 to 15.
+  /// The exponent of the power of ten that divides ``digits``, from 0 to 15.
   var power: UInt8
 
   private static let powers: [Double] = (0...15).reduce(into: []) { powers, _ in
@@ -42,7 +43,7 @@ struct DecimalNumber: Equatable {
     self.power = power
   }
 
-  /// `nil` for what needs more digits, and for -0, infinities and NaN.
+  /// Creates the exact decimal form of a double, or returns `nil` if it needs more digits or is -0, infinite or NaN.
   init?(_ value: Double) {
     guard value.magnitude < Self.maximumDigits, value != 0 || value.sign == .plus else { return nil }
     for (power, factor) in Self.powers.enumerated() {
@@ -56,7 +57,7 @@ struct DecimalNumber: Equatable {
     return nil
   }
 
-  /// `nil` for a power out of range.
+  /// The double, or `nil` if the power is out of range.
   var value: Double? {
     power < Self.powers.count ? Double(digits) / Self.powers[Int(power)] : nil
   }

@@ -1,7 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Turns the columns of one batch into ``CodedChanges``, and finds what does not fit together.
+/// A reader that turns the columns of one batch into ``CodedChanges`` and rejects inconsistent columns.
 struct ColumnReader {
   private(set) var changes = CodedChanges()
   private let limits: ClientLimits
@@ -10,9 +10,9 @@ struct ColumnReader {
     self.limits = limits
   }
 
-  /// False if the columns are not what `changes.proto` says.
+  /// Reads the columns of samples. Returns false if they violate `changes.proto`.
   ///
-  /// - Parameter texts: the column `json`, each entry of which may be gone from memory before the next is read.
+  /// - Parameter texts: the column `json`. Each entry can be freed before the next is read.
   mutating func read(_ columns: Hpeer_V2_SampleColumns, _ texts: consuming [String]) -> Bool {
     let count = columns.type.count
     guard count > 0 else { return texts.isEmpty && columns == Hpeer_V2_SampleColumns() }
@@ -31,7 +31,7 @@ struct ColumnReader {
     var contents = ContentReader(columns, consume texts, changes: changes, limits)
     var samples: [CodedSample] = []
     samples.reserveCapacity(count)
-    // Each look into a message goes through its storage: once per column, not per row.
+    // Every access to a message's field goes through its storage, so read each column once, not per row.
     let (types, kinds, sources, devices) = (columns.type, columns.kind, columns.source, columns.device)
     let (metadata, units, starts, durations) = (columns.metadataSet, columns.unit, columns.start, columns.duration)
     let roads = Array(columns.road)
@@ -69,7 +69,7 @@ struct ColumnReader {
     return isRead && created.next() == nil && contents.isAtEnd
   }
 
-  /// False if the columns are not what `changes.proto` says.
+  /// Reads the columns of tombstones. Returns false if they violate `changes.proto`.
   mutating func read(_ columns: Hpeer_V2_TombstoneColumns) -> Bool {
     let count = columns.type.count
     guard count > 0 else { return columns == Hpeer_V2_TombstoneColumns() }
@@ -131,7 +131,7 @@ struct ColumnReader {
     return true
   }
 
-  /// How many entries each dictionary has.
+  /// The number of entries in each dictionary.
   private struct DictionaryBounds {
     private let types, kinds, sources, devices, metadata, units: Int
 
@@ -140,7 +140,7 @@ struct ColumnReader {
       (devices, metadata, units) = (changes.devices.count, changes.metadata.count, changes.units.count)
     }
 
-    /// Whether every reference has an entry.
+    /// Returns whether every dictionary reference of a sample is in range.
     func hold(_ sample: CodedSample) -> Bool {
       sample.type < types && sample.kind < kinds && sample.source < sources
         && sample.device.map { $0 < devices } ?? true
@@ -148,7 +148,7 @@ struct ColumnReader {
     }
   }
 
-  /// An index from a column that holds it plus 1.
+  /// Returns the index stored as itself plus 1, or `nil` for 0.
   private func reference(_ number: UInt32) -> UInt32? {
     number == 0 ? nil : number - 1
   }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Reads what the samples of one batch say, out of the columns that only some of them have an entry in.
+/// A reader of the samples' values and payloads, from the columns in which only some samples have an entry.
 struct ContentReader {
   private(set) var payloads: [String] = []
   private let kinds: [String]
@@ -22,13 +22,15 @@ struct ContentReader {
     self.texts = texts
   }
 
-  /// Every entry of the columns has been read.
+  /// Whether every entry of the columns has been read.
   var isAtEnd: Bool {
     var (decimals, binaries) = (decimals, binaries)
     return decimals.next() == nil && binaries.next() == nil && nextText == texts.count
   }
 
-  /// False for what the sample's kind cannot be. The sample's kind is one of the dictionary.
+  /// Reads a sample's value. Returns false if it does not suit the sample's kind.
+  ///
+  /// - Precondition: the sample's kind is an index of the dictionary.
   mutating func read(form: UInt8, into sample: inout CodedSample) -> Bool {
     switch form {
     case ..<SampleForm.binary:
@@ -48,7 +50,7 @@ struct ContentReader {
     }
   }
 
-  /// Texts are decoded and written anew: a store must be able to read them for as long as it exists.
+  /// Reads a payload and encodes it again in canonical form, so that stores can always read it.
   private mutating func readText(into sample: inout CodedSample) -> Bool {
     let kind = kinds[Int(sample.kind)]
     guard sample.unit == nil, forms[Int(sample.kind)] != .quantity, nextText < texts.count else { return false }

@@ -1,7 +1,8 @@
 import Foundation
 import HealthModel
 
-/// The columns of a batch as they grow. Arrays of its own: a field of a message is copied whole whenever it is changed.
+/// A builder of the sample columns of a batch. It grows arrays of its own because changing a field of a message
+/// copies the whole field.
 struct SampleColumnWriter {
   private let tick: Int64
   private var previous: Int64 = 0

@@ -65,7 +65,7 @@ nonisolated struct Hpeer_V2_ChangeBatch: Sendable {
   /// The change token that covers this batch and all before it. Text fit for a URL; at most 1,000 bytes.
   var token: String = String()
 
-  /// Whether there was more when the batch was read. The body ends after a batch; whoever sees true there asks again.
+  /// Whether there was more when the batch was read. The body ends after a batch; a client that sees true asks again.
   /// A batch with true holds a change at least, and has another token than the one before it and than the one that was
   /// asked with; after one with false the body ends.
   var more: Bool = false
@@ -180,7 +180,7 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
     set {_uniqueStorage()._created = newValue}
   }
 
-  /// One byte a sample. Its lower five bits: 0 to 15, the number is the next of `decimal` divided by 10 to that power; 16,
+  /// A byte for each sample. Its lower five bits: 0 to 15, the number is the next of `decimal` divided by 10 to that power; 16,
   /// it is the next of `binary`; 17, there is none; 18, the sample has the next of `json`. Bit 0x20: the sample has the
   /// next of `created`. The others are 0.
   var form: Data {
@@ -212,7 +212,7 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
     set {_uniqueStorage()._json = newValue}
   }
 
-  /// How each sample came from the phone, one byte a sample: 0 unknown, 1 Apple Health export, 2 a file of samples,
+  /// The way each sample came from the phone, a byte for each: 0 unknown, 1 Apple Health export, 2 a file of samples,
   /// 3 HealthAppTransfer, 4 HealthSync, 5 Health Auto Export.
   var road: Data {
     get {_storage._road}
@@ -225,7 +225,7 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
     set {_uniqueStorage()._stated = newValue}
   }
 
-  /// What was said of the key, 48 bytes for each of `stated`: the key (16 bytes, as a UUID), when that was said (8 bytes,
+  /// The statements about the keys, 48 bytes for each of `stated`: the key (16 bytes, as a UUID), when that was said (8 bytes,
   /// big-endian, microseconds), a number of what was said (8 bytes, big-endian), which of it the sample is (16 bytes, as a
   /// UUID). See docs/protocol/changes.md.
   var statements: Data {
@@ -396,27 +396,27 @@ nonisolated struct Hpeer_V2_TombstoneColumns: Sendable {
   /// Ticks since the start of the one before; since 1970 for the first. Wraps.
   var start: [Int64] = []
 
-  /// When the sample was first deleted, on the machine where that happened: ticks since the instant of the tombstone
+  /// The time of the first deletion, on the machine where that happened: ticks since the instant of the tombstone
   /// before; since 1970 for the first. Wraps.
   var deleted: [Int64] = []
 
   /// Names of sources. Each occurs once.
   var sources: [String] = []
 
-  /// Of the deleted sample. Plus 1; 0 for a tombstone without source and duration.
+  /// The source of the deleted sample, plus 1; 0 for a tombstone without source and duration.
   var source: [UInt32] = []
 
   /// Ticks from start to end of the deleted sample; 0 for a tombstone without them. Wraps.
   var duration: [Int64] = []
 
-  /// As above, of the deleted sample.
+  /// The way the deleted sample came, as in ``road`` of samples.
   var road: Data = Data()
 
-  /// Of a deleted quantity: plus 1, the first byte of SHA-256("hpeer value hint ", type, " ", value), where the value is in the
+  /// The hint of a deleted quantity: plus 1, the first byte of SHA-256("hpeer value hint ", type, " ", value), where the value is in the
   /// type's canonical unit with three digits, as printf's %.2e prints it. 0 where it is not told.
   var hint: [UInt32] = []
 
-  /// As above.
+  /// The tombstones whose key has other records, as of samples.
   var stated: [UInt32] = []
 
   var statements: Data = Data()

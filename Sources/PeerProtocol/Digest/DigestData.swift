@@ -1,15 +1,15 @@
 import HealthModel
 
-/// What a caller asks for: `types`, `source`, `from`, `to` and `deep` in the query of `GET /api/v2/digest`.
+/// The selection in the query of `GET /api/v2/digest`: `types`, `source`, `from`, `to` and `deep`.
 public struct DigestSelection: Hashable, Sendable {
-  /// Only types and sources; a caller cannot ask for less time than months.
+  /// The requested types and sources. The time range is in ``months`` because a digest has whole months.
   public var filter: SampleFilter
-  /// `nil` for all.
+  /// The requested months, or `nil` for all.
   public var months: ClosedRange<CalendarMonth>?
   /// Whether to digest the contents of the samples as well as their identities.
   public var isDeep: Bool
 
-  /// Reads the query fields of these names as ``QueryField`` does; `nil` stands for an absent one.
+  /// Parses the query fields with ``QueryField``; `nil` stands for an absent field.
   ///
   /// - Throws: ``QueryFieldError``.
   public init(
@@ -21,56 +21,56 @@ public struct DigestSelection: Hashable, Sendable {
   }
 }
 
-/// `GET /api/v2/digest`: a ``RecordDigest``, and what it covers.
+/// The content of `GET /api/v2/digest`: a ``RecordDigest`` and what it covers.
 public struct DigestData: Codable, Sendable, Hashable {
   /// The version of the specification in `docs/protocol/digest.md` that this build computes.
   public static let currentVersion = 1
 
-  /// Of all samples and tombstones; far more than any machine holds, and far less than a sum of two of them may be.
+  /// The maximum total of samples and tombstones: far above any real record, and far below half of `Int.max`.
   private static let maximumCount = 1 << 53
 
-  /// ``currentVersion`` of whoever computed it.
+  /// The version of the specification that the sender computed; see ``currentVersion``.
   public var version: Int
   /// The change token up to which the digest holds.
   public var token: String
-  /// What passed: what was asked for, within the caller's scope.
+  /// The filter that was applied: the request's, restricted to the caller's scope.
   public var filter: SampleFilter
-  /// In the order of the identifiers' UTF-8, as in ``RecordDigest/types``.
+  /// The types, ordered by the UTF-8 of their identifiers as in ``RecordDigest/types``.
   public var types: [TypeEntry]
 
-  /// One ``TypeDigest``.
+  /// A ``TypeDigest`` as JSON.
   public struct TypeEntry: Codable, Sendable, Hashable {
-    /// HealthKit identifier.
+    /// The HealthKit identifier.
     public var type: String
-    /// Ascending.
+    /// The months in ascending order.
     public var months: [MonthEntry]
   }
 
-  /// One ``MonthDigest``.
+  /// A ``MonthDigest`` as JSON.
   public struct MonthEntry: Codable, Sendable, Hashable {
-    /// `2024-06`.
+    /// The month, such as `2024-06`.
     public var month: String
-    /// See ``MonthDigest/samples``.
+    /// The digest of the samples; see ``MonthDigest/samples``.
     public var samples: SetEntry
-    /// See ``MonthDigest/tombstones``.
+    /// The digest of the deletions; see ``MonthDigest/tombstones``.
     public var deleted: SetEntry
-    /// 32 hexadecimal digits; `nil` where it was not asked for.
+    /// The digest of the samples' contents as 32 hexadecimal digits, or `nil` if it was not requested.
     public var contents: String?
   }
 
-  /// One ``SetDigest``.
+  /// A ``SetDigest`` as JSON.
   public struct SetEntry: Codable, Sendable, Hashable {
-    /// From 0 to 2^53.
+    /// The number of members, from 0 to 2^53.
     public var count: Int
-    /// 32 hexadecimal digits.
+    /// The sum as 32 hexadecimal digits.
     public var sum: String
   }
 }
 
 extension DigestData {
   /// - Parameters:
-  ///   - token: as ``ChangeTokenSeal`` makes it.
-  ///   - filter: what passed into the digest, and no more.
+  ///   - token: a token made by ``ChangeTokenSeal``.
+  ///   - filter: the filter that was applied to the digest.
   public init(_ digest: RecordDigest, token: String, filter: SampleFilter) {
     version = Self.currentVersion
     self.token = token
@@ -80,8 +80,10 @@ extension DigestData {
     }
   }
 
-  /// The digest that it tells, whoever sent it. Throws where it is not one: types that come twice or months out of
-  /// order, counts below 0, sums and months that are not spelled as they must be.
+  /// Returns the digest after validating it, because any machine may have sent it.
+  ///
+  /// - Throws: ``DigestDataError`` if types or months repeat or are out of order, a count is negative or too large,
+  ///   or a sum or month is misspelled.
   public func digest() throws(DigestDataError) -> RecordDigest {
     guard version == Self.currentVersion else { throw .otherVersion(version) }
     var digest = RecordDigest()
@@ -126,11 +128,11 @@ extension DigestData.MonthEntry {
   }
 }
 
-/// Why an answer is not a digest.
+/// A reason why an answer is not a valid digest.
 public enum DigestDataError: Error, Hashable, Sendable {
   /// The digest was computed by another version of the specification.
   case otherVersion(Int)
-  /// What is wrong, as the end of a sentence that begins with "a digest with".
+  /// The digest is invalid. The value completes the phrase "a digest with …".
   case malformed(String)
 }
 

@@ -5,13 +5,13 @@ import HealthModel
 ///
 /// The fingerprint is what a client pins. Names and dates inside a certificate are not trusted.
 public struct Fingerprint: Hashable, Sendable {
-  /// The length of SHA-256.
+  /// The length of a SHA-256 hash in bytes.
   public static let byteCount = 32
 
-  /// Exactly ``byteCount``.
+  /// The hash, exactly ``byteCount`` bytes.
   public let bytes: [UInt8]
 
-  /// Nil unless there are exactly 32 bytes.
+  /// Creates a fingerprint, or returns `nil` unless there are exactly 32 bytes.
   public init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount else { return nil }
@@ -25,11 +25,11 @@ public struct Fingerprint: Hashable, Sendable {
     self.init(bytes: bytes)
   }
 
-  /// Reads what a person copied from another screen: ``init(hex:)``, and what tools write before the digits.
+  /// Reads a fingerprint that a person copied from another screen: ``init(hex:)`` plus the prefixes that tools print.
   public init?(shown text: String) {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard text.utf8.count <= 6 * Self.byteCount else { return nil }
-    // `sha256 Fingerprint=` of OpenSSL and `SHA256:` of others.
+    // OpenSSL prints `sha256 Fingerprint=`, other tools `SHA256:`.
     let digits = text.lastIndex(where: { $0 == "=" }).map { text[text.index(after: $0)...] } ?? text[...]
     self.init(hex: digits.lowercased().hasPrefix("sha256:") ? digits.dropFirst(7) : digits)
   }
@@ -40,13 +40,14 @@ public struct Fingerprint: Hashable, Sendable {
     self.init(bytes: bytes)
   }
 
-  /// 64 lower-case hexadecimal digits.
+  /// The fingerprint as 64 lower-case hexadecimal digits.
   public var hex: String { RadixCoding.hex.encode(bytes) }
 
-  /// 52 upper-case characters.
+  /// The fingerprint as 52 upper-case characters of RFC 4648 base 32.
   public var base32: String { RadixCoding.base32.encode(bytes) }
 
-  /// Eight groups of eight hexadecimal digits, for two people to compare by eye: 71 columns, one line of a terminal.
+  /// The fingerprint as eight groups of eight hexadecimal digits, for two people to compare by eye. The 71 columns
+  /// fit on one line of a terminal.
   public var grouped: String {
     stride(from: 0, to: Self.byteCount, by: 4)
       .map { RadixCoding.hex.encode(bytes[$0..<$0 + 4]) }

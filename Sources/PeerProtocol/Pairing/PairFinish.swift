@@ -3,11 +3,11 @@ import HealthModel
 
 /// The client's proof that it knows the code, `POST /pair/v1/finish`: `{"session":"<32 hex>","cA":"<64 hex>"}`.
 ///
-/// A decoded request may hold a confirmation of any length, for the same reason as ``PairStartRequest``'s share.
+/// A decoded request may hold a confirmation of any length, for the same reason as the share of ``PairStartRequest``.
 public struct PairFinishRequest: Hashable, Sendable {
-  /// 16 bytes, from ``PairStartResponse``.
+  /// The session's 16 bytes from ``PairStartResponse``.
   public let session: [UInt8]
-  /// HMAC-SHA256(KcA, TT) of RFC 9382: 32 bytes.
+  /// The client's confirmation, HMAC-SHA256(KcA, TT) of RFC 9382: 32 bytes.
   public let cA: [UInt8]
 
   /// - Throws: ``PairMessageError/badField(_:)`` unless the session has 16 bytes and the confirmation 32.
@@ -40,16 +40,16 @@ extension PairFinishRequest: Codable {
 /// The server's proof and receipt: `{"cB":"<64 hex>","tokenID":"<16 hex>","expiresAt":1767787500,"receipt":"<64
 /// hex>"}`.
 ///
-/// The token itself never travels; both sides derive it. A repeated finish is answered with the same receipt.
+/// The token itself is never sent; both sides derive it. A repeated finish gets the same receipt.
 public struct PairFinishResponse: Hashable, Sendable {
-  /// HMAC-SHA256(KcB, TT) of RFC 9382: 32 bytes.
+  /// The server's confirmation, HMAC-SHA256(KcB, TT) of RFC 9382: 32 bytes.
   public let cB: [UInt8]
-  /// The first 8 bytes of the token's SHA-256 in hexadecimal: what lists and logs may show.
+  /// The first 8 bytes of the token's SHA-256 in hexadecimal, which lists and logs may show.
   public let tokenID: String
-  /// When the token dies unless it is used; whole seconds.
+  /// The time at which the token expires unless it is used, in whole seconds.
   public let expiresAt: Date
-  /// HMAC-SHA256(receipt key, "hpeer-pair/1 receipt\0" ‖ session ‖ token ID's 8 bytes ‖ expiry as u64be seconds): 32
-  /// bytes.
+  /// The receipt, HMAC-SHA256(receipt key, "hpeer-pair/1 receipt\0" ‖ session ‖ token ID's 8 bytes ‖ expiry as u64be
+  /// seconds): 32 bytes.
   public let receipt: [UInt8]
 
   /// - Parameter expiresAt: rounded down to whole seconds; from 1970 to the end of 2199.
@@ -62,8 +62,9 @@ public struct PairFinishResponse: Hashable, Sendable {
     self.receipt = try PairField.bytes(receipt, count: PairingProtocol.confirmationByteCount, "receipt")
   }
 
-  /// Whole seconds since 1970, as the message and the receipt have them.
-  /// - Throws: `badField("expiresAt")` for what no clock that is right can lead to.
+  /// Returns the expiry in whole seconds since 1970, as used in the message and the receipt.
+  ///
+  /// - Throws: `badField("expiresAt")` for a time before 1970 or after 2199.
   public static func seconds(of expiresAt: Date) throws(PairMessageError) -> UInt64 {
     let seconds = expiresAt.timeIntervalSince1970.rounded(.down)
     guard (0..<WireInstant.range.upperBound).contains(seconds) else { throw .badField("expiresAt") }

@@ -1,25 +1,27 @@
-/// The server's answer to `GET /pair/v1/hello`: what it speaks and the salt of the live code. Nothing in it is secret.
+/// The server's answer to `GET /pair/v1/hello`: the versions it speaks and the salt of the current code. None of it
+/// is secret.
 ///
 /// JSON: `{"versions":["hpeer-pair/1"],"suite":"P256-SHA256-HKDF-HMAC","serverID":"<32 hex>","salt":"<32
-/// hex>","windowOpen":true}`. `salt` is missing while the window is closed; `"windowLocked":true` then says that too many
-/// wrong codes closed it.
+/// hex>","windowOpen":true}`. `salt` is missing while the window is closed. `"windowLocked":true` then says that too
+/// many wrong codes closed it.
 public struct PairHello: Hashable, Sendable {
-  /// One to eight names of versions; see ``PairingProtocol/version``.
+  /// The names of one to eight versions that the server speaks; see ``PairingProtocol/version``.
   public let versions: [String]
-  /// ``PairingProtocol/suite`` of a server that a client of this version can pair with.
+  /// The cipher suite: ``PairingProtocol/suite`` if a client of this version can pair with the server.
   public let suite: String
-  /// What the transcript calls the server, together with its fingerprint.
+  /// The server's identity in the transcript, together with its fingerprint.
   public let serverID: PeerID
-  /// 16 bytes, new with every code. Not nil while ``windowOpen``.
+  /// The salt: 16 bytes, new with every code. Not nil while ``windowOpen`` is true.
   public let salt: [UInt8]?
   /// Whether a code is accepted now.
   public let windowOpen: Bool
-  /// Only an act at the server opens it again. Missing in JSON means false.
+  /// Whether too many wrong codes locked pairing, until a person opens it again at the server. False if missing in
+  /// JSON.
   public let windowLocked: Bool
 
   /// - Parameters:
-  ///   - salt: the live code's salt, or nil while the window is closed.
-  ///   - windowLocked: has no effect while the window is open.
+  ///   - salt: the current code's salt, or nil while the window is closed.
+  ///   - windowLocked: ignored while the window is open.
   public init(
     versions: [String], suite: String, serverID: PeerID, salt: [UInt8]?, windowLocked: Bool = false
   ) throws(PairMessageError) {
@@ -32,7 +34,7 @@ public struct PairHello: Hashable, Sendable {
     self.windowLocked = windowLocked && salt == nil
   }
 
-  /// Why no code can work now; `nil` while the window is open.
+  /// The reason why no code is accepted now, or `nil` while the window is open.
   public var refusal: PairRejection? {
     windowOpen ? nil : windowLocked ? .windowLocked : .windowClosed
   }

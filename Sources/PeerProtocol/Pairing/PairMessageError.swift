@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Why a message of `hpeer-pair/1` is not one.
+/// A reason why a message of `hpeer-pair/1` is invalid.
 public enum PairMessageError: Error, Hashable, Sendable {
   /// The field is not hexadecimal, has the wrong length or is out of range.
   case badField(String)
@@ -15,14 +15,14 @@ extension PairMessageError: CustomStringConvertible {
   }
 }
 
-/// The checks that the messages share.
+/// Checks shared by the pairing messages.
 enum PairField {
   static func bytes(_ bytes: [UInt8], count: Int, _ name: String) throws(PairMessageError) -> [UInt8] {
     guard bytes.count == count else { throw .badField(name) }
     return bytes
   }
 
-  /// One to 64 bytes of UTF-8. NUL is refused because it ends a text in C libraries.
+  /// Returns a name of 1 to 64 bytes of UTF-8 without NUL, which would end a string in C libraries.
   static func name(_ name: String) throws(PairMessageError) -> String {
     guard (1...PairingProtocol.maximumNameByteCount).contains(name.utf8.count), !name.utf8.contains(0) else {
       throw .badField("name")
@@ -30,7 +30,8 @@ enum PairField {
     return name
   }
 
-  /// One to eight tokens of printable ASCII without the comma that joins them in the transcript.
+  /// Returns a list of one to eight versions, each of printable ASCII without a comma, which separates them in the
+  /// transcript.
   static func versions(_ versions: [String]) throws(PairMessageError) -> [String] {
     let isValid = versions.allSatisfy { version in
       (1...PairingProtocol.maximumVersionByteCount).contains(version.utf8.count)
@@ -44,7 +45,7 @@ enum PairField {
 }
 
 extension KeyedDecodingContainer {
-  /// Binary fields are hexadecimal. The limit keeps a hostile message from making us allocate.
+  /// Decodes a binary field from hexadecimal. The limit bounds the memory that a hostile message can cost.
   func decodeHex(_ key: Key, maximumByteCount: Int = 256) throws -> [UInt8] {
     let text = try decode(String.self, forKey: key)
     guard text.utf8.count <= 2 * maximumByteCount, let bytes = RadixCoding.hex.decode(text) else {

@@ -1,25 +1,25 @@
-/// Why a server refuses a step of pairing. Both sides share the codes.
+/// A reason why a server refuses a step of pairing. Both sides share the codes.
 public enum PairRejection: Error, Hashable, Sendable {
-  /// The proof failed, whatever was wrong with it. The code on the server's screen is already another one.
+  /// The proof failed, for whatever reason. The server already shows a new code.
   case wrongCode(attemptsLeft: Int)
-  /// No window is open.
+  /// The pairing window is closed.
   case windowClosed
-  /// Too many failures: only someone at the server can open the window again.
+  /// Too many wrong codes: only a person at the server can open the window again.
   case windowLocked
-  /// The session is unknown, too old, used up, or its window is gone.
+  /// The session is unknown, expired or used, or its window is closed.
   case sessionExpired
   /// The session has already been finished with another confirmation.
   case sessionConflict
-  /// As many attempts are in flight as the budget allows.
+  /// The maximum number of concurrent attempts is reached.
   case tooManySessions
-  /// None of the client's versions is spoken here.
+  /// The server speaks none of the client's versions.
   case unsupportedVersion
   /// The request is not a message of this protocol.
   case malformed
-  /// The server could not store the pairing. Nothing was used up; the same request may be sent again.
+  /// The server could not store the pairing. The attempt was not consumed, so the same request may be sent again.
   case temporary
 
-  /// The stable name in the JSON error body.
+  /// The stable code in the JSON error body.
   public var code: String {
     switch self {
     case .wrongCode: "wrong_code"
@@ -34,7 +34,7 @@ public enum PairRejection: Error, Hashable, Sendable {
     }
   }
 
-  /// The status of the answer (RFC 9110; 423 is WebDAV's, RFC 4918).
+  /// The HTTP status of the answer (RFC 9110; 423 is from WebDAV, RFC 4918).
   public var httpStatus: Int {
     switch self {
     case .wrongCode, .windowClosed: 403
@@ -46,9 +46,9 @@ public enum PairRejection: Error, Hashable, Sendable {
     }
   }
 
-  /// Reads ``code``; `nil` for one that pairing does not have.
+  /// Creates a rejection from its ``code``, or returns `nil` for an unknown code.
   ///
-  /// - Parameter attemptsLeft: only read for `wrong_code`.
+  /// - Parameter attemptsLeft: used only for `wrong_code`.
   public init?(code: String, attemptsLeft: Int? = nil) {
     switch code {
     case "wrong_code": self = .wrongCode(attemptsLeft: max(0, attemptsLeft ?? 0))
@@ -96,18 +96,18 @@ extension PairRejection: CustomStringConvertible {
 public struct PairErrorBody: Hashable, Sendable, Codable {
   /// Always false.
   public let success: Bool
-  /// ``PairRejection/code``, or another server's words.
+  /// The ``PairRejection/code``, or another server's text.
   public let error: String
-  /// Present with `wrong_code`.
+  /// The number of attempts left; present only with `wrong_code`.
   public let attemptsLeft: WireCount?
 
-  /// The body to send with ``PairRejection/httpStatus``.
+  /// Creates the body to send with ``PairRejection/httpStatus``.
   public init(_ rejection: PairRejection) {
     success = false
     error = rejection.code
     attemptsLeft = if case .wrongCode(let count) = rejection { WireCount(clamping: count) } else { nil }
   }
 
-  /// Nil if the error is none of pairing's.
+  /// The rejection, or nil if the error is not a pairing code.
   public var rejection: PairRejection? { PairRejection(code: error, attemptsLeft: attemptsLeft?.rawValue) }
 }

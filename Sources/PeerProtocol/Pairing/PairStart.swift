@@ -2,14 +2,15 @@
 ///
 /// JSON: `{"clientID":"<32 hex>","name":"laptop","versions":["hpeer-pair/1"],"pA":"<130 hex>"}`.
 ///
-/// A decoded request may hold a share of any length: the server's pairing desk answers and counts a wrong length
-/// exactly like a wrong code.
+/// A decoded request may hold a share of any length: the server answers and counts a wrong length exactly like a
+/// wrong code.
 public struct PairStartRequest: Hashable, Sendable {
-  /// Any 16 bytes, which both sides feed into the transcript. A server knows the client by its certificate, not by these.
+  /// The client's 16 bytes in the transcript. They are arbitrary: the server identifies the client by its
+  /// certificate.
   public let clientID: PeerID
-  /// 1 to 64 bytes of UTF-8, chosen by the client: hostile text.
+  /// The client's name, 1 to 64 bytes of UTF-8. The client chooses it, so treat it as hostile text.
   public let name: String
-  /// What the client offers, in its order of preference. The transcript binds the list.
+  /// The versions that the client offers, in its order of preference. The transcript binds the list.
   public let versions: [String]
   /// The client's share: an uncompressed point of P-256, 65 bytes.
   public let pA: [UInt8]
@@ -54,15 +55,15 @@ extension PairStartRequest: Codable {
 
 /// The server's answer to a start: `{"session":"<32 hex>","pB":"<130 hex>","ttl":30}`.
 public struct PairStartResponse: Hashable, Sendable {
-  /// 16 random bytes that name this one attempt.
+  /// The 16 random bytes that identify this attempt.
   public let session: [UInt8]
   /// The server's share: an uncompressed point of P-256, 65 bytes.
   public let pB: [UInt8]
-  /// Seconds the session lives.
+  /// The lifetime of the session in seconds.
   public let ttl: Int
 
-  /// - Throws: ``PairMessageError/badField(_:)`` unless the session has 16 bytes, the share 65 and the session lives
-  ///   from a second to an hour.
+  /// - Throws: ``PairMessageError/badField(_:)`` unless the session has 16 bytes, the share 65 bytes and the lifetime
+  ///   is 1 to 3,600 seconds.
   public init(session: [UInt8], pB: [UInt8], ttl: Int) throws(PairMessageError) {
     guard (1...3600).contains(ttl) else { throw .badField("ttl") }
     self.session = try PairField.bytes(session, count: PairingProtocol.sessionByteCount, "session")

@@ -1,15 +1,15 @@
-/// The six digits that one person reads on the server and types on the client.
+/// The six digits that a person reads on the server and types on the client.
 ///
-/// The code is the secret of the pairing, so neither its description nor its mirror shows it; ask for ``digits`` or
-/// ``grouped`` where it is shown on purpose. It is not `Codable`: the code travels in no message of `hpeer-pair/1`.
+/// The code is the secret of the pairing, so neither its description nor its mirror shows it. Use ``digits`` or
+/// ``grouped`` to show it deliberately. It is not `Codable` because no message of `hpeer-pair/1` contains it.
 public struct PairingCode: Hashable, Sendable {
-  /// One million codes, of which five can be tried.
+  /// The number of digits: one million codes, of which a client may try five.
   public static let digitCount = 6
 
-  /// Exactly six ASCII digits; leading zeros count.
+  /// The six ASCII digits, including leading zeros.
   public let digits: String
 
-  /// Reads what a person typed: spaces and `-` are dropped, then exactly six ASCII digits must be left.
+  /// Parses a typed code: ignores spaces and `-`, then requires exactly six ASCII digits.
   public init?(_ text: some StringProtocol) {
     guard text.utf8.count <= 64 else { return nil }
     let digits = text.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
@@ -19,7 +19,7 @@ public struct PairingCode: Hashable, Sendable {
     self.digits = String(decoding: digits, as: UTF8.self)
   }
 
-  /// For the screen: `482 913`.
+  /// The code as shown on screen, such as `482 913`.
   public var grouped: String { "\(digits.prefix(3)) \(digits.suffix(3))" }
 }
 

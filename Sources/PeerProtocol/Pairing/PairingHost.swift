@@ -10,11 +10,11 @@ import Foundation
 
 /// The spelling rules for the host in a pairing payload: a DNS name, an IPv4 address or an IPv6 address, in lower case.
 ///
-/// A zone (`fe80::1%eth0`) is refused, for it names an interface of the machine that made the payload.
+/// A zone (`fe80::1%eth0`) is refused because it names an interface of the machine that created the payload.
 package enum PairingHost {
-  /// The canonical spelling: lower case, no final dot. Nil if the text is no host.
+  /// Returns the canonical spelling, lower case and without a final dot, or nil if the text is not a host.
   package static func normalized(_ text: String) -> String? {
-    // Lower-casing would turn some letters of other scripts (the Kelvin sign) into ASCII, and inet_pton ends at NUL.
+    // Lower-casing turns some letters of other scripts into ASCII (the Kelvin sign), and inet_pton stops at NUL.
     guard (1...254).contains(text.utf8.count), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
     var host = text.lowercased()
     if host.hasSuffix(".") { host.removeLast() }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// HealthAppTransfer's payload: `{"code":"042195","expiry":1718447700.5,"fingerprint":"<64
-/// hex>","host":"192.168.1.20","port":54321}` with sorted keys; `expiry` in seconds since 1970, `fingerprint` in lower
-/// case. That app requires all five keys.
+/// The payload as HealthAppTransfer's JSON: `{"code":"042195","expiry":1718447700.5,"fingerprint":"<64
+/// hex>","host":"192.168.1.20","port":54321}` with sorted keys; `expiry` in seconds since 1970, `fingerprint` in
+/// lower case. That app requires all five keys.
 extension PairingPayload {
   /// The JSON object on one line. Without an ``expiry`` the key is missing, and HealthAppTransfer refuses the payload.
   public var json: String {
-    // Written by hand because every value is from a closed alphabet, so nothing needs escaping.
+    // Written by hand because no value contains a character that needs escaping.
     var members = ["\"code\":\"\(code.digits)\""]
     if let expiry { members.append("\"expiry\":\(expiry.timeIntervalSince1970)") }
     members.append("\"fingerprint\":\"\(fingerprint.hex)\"")
@@ -15,7 +15,8 @@ extension PairingPayload {
     return "{\(members.joined(separator: ","))}"
   }
 
-  /// Reads HealthAppTransfer's object, whenever it is over: its clock and this machine's may differ. `nil` for any other text.
+  /// Parses HealthAppTransfer's object and ignores its expiry, because the two clocks may differ. Returns `nil` for
+  /// any other text.
   public static func parseForeign(_ text: String) throws(PairingPayloadError) -> PairingPayload? {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard text.utf8.count <= 4096, text.hasPrefix("{") else { return nil }
@@ -45,7 +46,7 @@ extension PairingPayload {
     }
     var expiry: Date?
     if fields.hasExpiry {
-      // The year 9999 bounds what calendars and formatters downstream must cope with.
+      // Calendars and formatters are only reliable up to the year 9999.
       guard let seconds = fields.expiry, (0...253_402_300_799).contains(seconds) else { throw .badField("expiry") }
       expiry = Date(timeIntervalSince1970: seconds)
     }
@@ -53,8 +54,8 @@ extension PairingPayload {
   }
 }
 
-/// A lenient reading of the object: a member of the wrong type is as good as missing, so that one bad field can be
-/// named.
+/// The members of the object, read leniently. A member of the wrong type counts as missing, so that the error can
+/// name it.
 private struct JSONFields: Decodable {
   var code: String?
   var expiry: Double?

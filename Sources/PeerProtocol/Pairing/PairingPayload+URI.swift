@@ -1,12 +1,12 @@
-/// `HPEER:P1/<HOST>:<PORT>/<BASE32 FINGERPRINT>/<CODE>`
+/// The payload as a URI: `HPEER:P1/<HOST>:<PORT>/<BASE32 FINGERPRINT>/<CODE>`
 ///
 /// Every character is in the alphanumeric set of QR codes (ISO/IEC 18004: `0-9 A-Z $ % * + - . / :` and space), which
-/// takes 5.5 bits a character instead of 8. Brackets are not in that set, so an IPv6 address stands between asterisks:
-/// `HPEER:P1/*FD00::12*:8443/...`. Hosts do not distinguish case; reading gives lower case.
+/// takes 5.5 bits a character instead of 8. Brackets are not in that set, so an IPv6 address is enclosed in
+/// asterisks: `HPEER:P1/*FD00::12*:8443/...`. Host names are case-insensitive; parsing yields lower case.
 extension PairingPayload {
   static let uriScheme = "HPEER:"
 
-  /// 41 columns of QR code for most hosts. Does not carry ``expiry``.
+  /// The payload as a URI, without ``expiry``. Its QR code has 41 columns for most hosts.
   public var uri: String {
     let authority = PairingHost.isIPv6(host) ? "*\(host)*" : host
     return "\(Self.uriScheme)P1/\(authority.uppercased()):\(port)/\(fingerprint.base32)/\(code.digits)"
@@ -35,7 +35,7 @@ extension PairingPayload {
   private static func parseAuthority(_ text: Substring) throws(PairingPayloadError) -> (host: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":") else { throw .badField("port") }
     let digits = text[text.index(after: colon)...]
-    // UInt16.init accepts a sign and leading zeros; a port has one spelling.
+    // A port has one spelling, but `UInt16.init` also accepts a sign and leading zeros.
     guard let port = UInt16(digits), String(port) == digits else { throw .badField("port") }
     let host = text[..<colon]
     guard host.contains(":") else {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// What a QR code or a pasted text carries so that a client can pair without trusting the network: where the server is,
-/// which certificate it has, and the code.
+/// The content of a QR code or pasted text with which a client can pair without trusting the network: the server's
+/// address, its certificate's fingerprint, and the code.
 ///
-/// Two spellings exist. ``uri`` is hpeer's own, made for the alphanumeric mode of QR codes:
+/// The payload has two spellings. ``uri`` is hpeer's own, made for the alphanumeric mode of QR codes:
 ///
 ///     HPEER:P1/STUDIO.LOCAL:8443/<52 characters of base 32>/482913
 ///
-/// ``json`` is HealthAppTransfer's. ``parse(_:now:)`` reads both.
+/// ``json`` is HealthAppTransfer's. ``parse(_:now:)`` reads either.
 ///
 /// ```swift
 /// func payload(_ certificate: Fingerprint, _ code: PairingCode) throws -> PairingPayload {
@@ -16,17 +16,17 @@ import Foundation
 /// }
 /// ```
 ///
-/// The payload holds the code, so treat it as a secret until it expires: never in argv, a log or an error.
+/// The payload contains the code, so treat it as a secret until it expires: never put it in argv, a log or an error.
 public struct PairingPayload: Hashable, Sendable {
-  /// A DNS name, IPv4 or IPv6 address (no brackets, no zone), in lower case.
+  /// The server's DNS name, IPv4 or IPv6 address, in lower case, without brackets or zone.
   public let host: String
-  /// 1 to 65535.
+  /// The port, 1 to 65535.
   public let port: UInt16
-  /// What the client pins before it sends anything.
+  /// The fingerprint that the client pins before it sends any data.
   public let fingerprint: Fingerprint
-  /// The secret; see ``PairingCode`` for how it is kept out of logs.
+  /// The code, a secret. ``PairingCode`` keeps it out of logs.
   public let code: PairingCode
-  /// The end of the window by the server's clock. The URI does not carry it.
+  /// The end of the window by the server's clock, or nil if unknown. The URI does not contain it.
   public let expiry: Date?
 
   /// - Throws: `badField("host")` or `badField("port")`.
@@ -42,10 +42,10 @@ public struct PairingPayload: Hashable, Sendable {
     self.expiry = expiry
   }
 
-  /// Reads a URI or a JSON object, with white space around it.
+  /// Parses a URI or a JSON object, ignoring surrounding white space.
   ///
-  /// Total over any input; texts longer than 4096 bytes are not payloads.
-  /// - Parameter now: compared with the JSON's expiry.
+  /// Any input is safe. Texts longer than 4096 bytes are refused.
+  /// - Parameter now: the time with which the JSON's expiry is compared.
   public static func parse(_ text: String, now: Date = Date()) throws(PairingPayloadError) -> PairingPayload {
     guard text.utf8.count <= 4096 else { throw .notAPayload }
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)

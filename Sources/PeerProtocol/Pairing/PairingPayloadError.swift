@@ -1,18 +1,18 @@
 import Foundation
 import HealthModel
 
-/// Why a text that should be a pairing payload was refused.
+/// A reason why a text is not a usable pairing payload.
 public enum PairingPayloadError: Error, Hashable, Sendable {
-  /// Neither an `HPEER:` URI nor a JSON object.
+  /// The text is neither an `HPEER:` URI nor a JSON object.
   case notAPayload
-  /// An `HPEER:` URI of a version that this build does not know, such as `P2`.
+  /// The `HPEER:` URI has a version that this build does not know, such as `P2`.
   case unsupportedVersion(String)
   /// A field is missing, malformed or out of range: `host`, `port`, `fingerprint`, `code`, `expiry` or `fields` (too
   /// few or too many).
   case badField(String)
-  /// The payload's own expiry lies in the past.
+  /// The payload expired at this time.
   case expired(Date)
-  /// The payload of another app that also uses `_healthsync._tcp` (keys `certificateFingerprint`, `expiresAt`).
+  /// The payload is from another app that also uses `_healthsync._tcp` (keys `certificateFingerprint`, `expiresAt`).
   case codeOfAnotherApp
 }
 
@@ -33,7 +33,7 @@ extension PairingPayloadError: CustomStringConvertible {
     }
   }
 
-  /// The payload says when, and may say anything: held within the years 1 to 9999.
+  /// Returns the time for display, clamped to the years 1 to 9999 because a payload may contain any number.
   private static func local(_ date: Date) -> String {
     let seconds = min(max(date.timeIntervalSince1970, -62_135_596_800), 253_402_300_799)
     return Timestamp(seconds: Int64(seconds)).iso8601(in: .current)

@@ -1,51 +1,51 @@
 import HealthModel
 
-/// `data` of the answer to `GET /api/v2/pairing`: what a server knows of its pairing with the caller, and sees of it.
-/// Nothing of other machines, and nothing of the record (`docs/protocol/pairing.md`).
+/// The content of the answer to `GET /api/v2/pairing`: what a server knows about its pairing with the caller. It
+/// contains nothing about other machines or about the record (`docs/protocol/pairing.md`).
 public struct PairingView: Codable, Hashable, Sendable {
-  /// Where the request came from, as the server sees it: a numeric address.
+  /// The numeric address from which the server received the request.
   public var address: String
-  /// What the caller may read; empty for everything.
+  /// The samples that the caller may read; an empty filter allows all.
   public var scope: SampleFilter
-  /// It may ask for numbers of whole days within that scope, and for nothing finer.
+  /// Whether the caller may only read values of whole days within the scope.
   public var onlyDaily: Bool
-  /// The use of the token before this one, at most a minute late; `nil` for the first.
+  /// The time of the token's previous use, at most a minute late, or `nil` for the first.
   public var lastSeen: WireInstant?
-  /// When the token dies unless it is used.
+  /// The time at which the token expires unless it is used.
   public var expires: WireInstant
-  /// So little room is left on the server's disk that it takes in nothing large.
+  /// Whether the server refuses large uploads because its disk is nearly full.
   public var lowSpace: Bool
-  /// `nil` where the server does not pull from the caller.
+  /// The state of the server's pulls from the caller, or `nil` if the server does not pull from it.
   public var following: Following?
 
-  /// The way back: the server pulls from the caller, too.
+  /// The reverse direction, in which the server pulls from the caller.
   public struct Following: Codable, Hashable, Sendable {
-    /// Where the server last reached the caller, `host:port`; `nil` where it never has.
+    /// The address `host:port` at which the server last reached the caller, or `nil` if it never did.
     public var endpoint: String?
-    /// What came of trying that now.
+    /// The result of trying to connect to it now.
     public var outcome: Outcome
 
-    /// - Parameter endpoint: what the server has in its list, and nothing that the caller has just said.
+    /// - Parameter endpoint: the address in the server's own list, never one that the caller just sent.
     public init(endpoint: String?, outcome: Outcome) {
       (self.endpoint, self.outcome) = (endpoint, outcome)
     }
   }
 
-  /// What listens where the server last reached the caller.
+  /// The result of connecting to the address at which the server last reached the caller.
   public enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
-    /// The caller, with the certificate that was paired with.
+    /// The caller answered, with the certificate that was paired.
     case reached
-    /// Nothing: no TCP connection.
+    /// The TCP connection failed.
     case unreachable
-    /// Something that shakes no hands (TLS).
+    /// The other end does not speak TLS.
     case notTLS
-    /// Something with another certificate.
+    /// The other end has another certificate.
     case otherCertificate
-    /// It was not tried: no address is known, or it is being tried already.
+    /// The server did not try: no address is known, or another attempt is running.
     case untried
   }
 
-  /// - Parameter address: numeric, as the socket has it.
+  /// - Parameter address: the numeric address that the socket reports.
   public init(
     address: String, scope: SampleFilter, onlyDaily: Bool, lastSeen: WireInstant?, expires: WireInstant,
     lowSpace: Bool, following: Following?
@@ -54,7 +54,7 @@ public struct PairingView: Codable, Hashable, Sendable {
     (self.lastSeen, self.expires, self.lowSpace, self.following) = (lastSeen, expires, lowSpace, following)
   }
 
-  /// Bytes of an address with its interface, and of a host name with its port.
+  /// The maximum bytes of an address with its interface, and of a host name with its port.
   private static let maximumBytes = (address: 64, endpoint: 320)
 
   private enum CodingKeys: String, CodingKey {
@@ -70,7 +70,7 @@ public struct PairingView: Codable, Hashable, Sendable {
     expires = try container.decode(WireInstant.self, forKey: .expires)
     lowSpace = try container.decode(Bool.self, forKey: .lowSpace)
     following = try container.decodeIfPresent(Following.self, forKey: .following)
-    // They go into a line of text.
+    // The texts are printed on one line.
     guard Self.isPlain(address, upTo: Self.maximumBytes.address),
       following?.endpoint.map({ Self.isPlain($0, upTo: Self.maximumBytes.endpoint) }) ?? true
     else {

@@ -1,41 +1,41 @@
 import HealthModel
 
-/// The 16 bytes by which a machine names another.
+/// An identifier of a machine, 16 bytes long.
 ///
-/// A server gives itself random ones at its first run, the `serverID` of `hpeer-pair/1`. What it calls a client follows
-/// from the client's certificate, see ``init(certificate:)``; one that shows none is given random ones at each pairing.
+/// A server generates its own at random at its first run, the `serverID` of `hpeer-pair/1`. A client's ID derives
+/// from its certificate, see ``init(certificate:)``; a client without a certificate gets a random ID at each pairing.
 ///
-/// An ID names a peer, it proves nothing: the proof is the certificate's fingerprint or the token.
+/// An ID names a peer but proves nothing: the proof is the certificate's fingerprint or the token.
 public struct PeerID: Hashable, Sendable {
-  /// 128 bits: two machines that choose at random do not choose the same.
+  /// The length in bytes. With 128 random bits, two machines do not choose the same ID.
   public static let byteCount = 16
 
-  /// Exactly ``byteCount``.
+  /// The identifier, exactly ``byteCount`` bytes.
   public let bytes: [UInt8]
 
-  /// Nil unless there are exactly 16 bytes.
+  /// Creates an ID, or returns `nil` unless there are exactly 16 bytes.
   public init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
   }
 
-  /// Reads 32 hexadecimal digits of either case.
+  /// Parses 32 hexadecimal digits of either case.
   public init?(hex: some StringProtocol) {
     guard hex.utf8.count == 2 * Self.byteCount, let bytes = RadixCoding.hex.decode(hex) else { return nil }
     self.init(bytes: bytes)
   }
 
-  /// What a server calls the client that shows this certificate: the first 16 bytes of its SHA-256, so that nobody
-  /// chooses it.
+  /// Creates the ID of a client from its certificate: the first 16 bytes of the SHA-256, so that no client can choose
+  /// its ID.
   public init(certificate: Fingerprint) {
     bytes = Array(certificate.bytes.prefix(Self.byteCount))
   }
 
-  /// 32 lower-case hexadecimal digits.
+  /// The ID as 32 lower-case hexadecimal digits.
   public var hex: String { RadixCoding.hex.encode(bytes) }
 
-  /// The first eight hexadecimal digits, for people.
+  /// The first eight hexadecimal digits, for display.
   public var short: String { RadixCoding.hex.encode(bytes.prefix(4)) }
 }
 

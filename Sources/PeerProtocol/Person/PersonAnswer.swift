@@ -1,27 +1,28 @@
 import HealthModel
 
-/// `data` of the answer to `POST /api/v2/person`.
+/// The content of the answer to `POST /api/v2/person`.
 public struct PersonAnswer: Hashable, Sendable, Codable {
-  /// Whether client and server keep the record of one person.
+  /// The result of comparing the persons of two records.
   public enum Verdict: String, Hashable, Sendable, Codable {
-    /// Both dates of birth are the same, and nothing else that both know differs.
+    /// The dates of birth are equal, and no other trait known to both sides differs.
     case same
-    /// The dates of birth differ, or something else does that both know.
+    /// The dates of birth differ, or another trait known to both sides does.
     case different
-    /// A side does not know the date of birth, or does not compare.
+    /// A side does not know the date of birth or does not compare.
     case unknown
   }
 
-  /// In JSON, the member `person`.
+  /// The verdict; the JSON member is `person`.
   public var verdict: Verdict
-  /// Names the server's person to this client and in this state: another person, or another value, has another mark.
-  /// 1 to 64 characters of base64url that say nothing else. `nil` where the server has none.
+  /// An opaque identifier of the server's person and their traits, specific to this client, or `nil` if there is
+  /// none: 1 to 64 characters of base64url. It changes with the person or any trait.
   public var mark: String?
 
-  /// The field of a change request that makes it fail with 412 where the server's person has another mark than this.
+  /// The header field of a change request with the expected mark. The request fails with 412 if the server's person
+  /// has another mark.
   public static let markHeader = "Hpeer-Person"
 
-  /// - Parameter mark: not checked here; decoding checks it, since it comes from another machine there.
+  /// - Parameter mark: not validated here. Decoding validates it because it then comes from another machine.
   public init(_ verdict: Verdict, mark: String?) {
     self.verdict = verdict
     self.mark = mark
@@ -36,7 +37,7 @@ public struct PersonAnswer: Hashable, Sendable, Codable {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     verdict = try container.decode(Verdict.self, forKey: .verdict)
     mark = try container.decodeIfPresent(String.self, forKey: .mark)
-    // It is sent back in a field of a request.
+    // The mark is sent back in a header field of a request.
     guard mark.map(Self.isMark) ?? true else {
       throw DecodingError.dataCorruptedError(forKey: .mark, in: container, debugDescription: "no mark")
     }

@@ -2,23 +2,23 @@ import Cryptography
 import Foundation
 import HealthModel
 
-/// The body of `POST /api/v2/person`: whose record a client keeps, in values that say nothing without the key of the
-/// pairing (`docs/protocol/person.md`).
+/// The body of `POST /api/v2/person`: the traits of the person whose record a client keeps, as values that are
+/// meaningless without the key of the pairing (`docs/protocol/person.md`).
 ///
 ///     {"person":{"d":"…","db":"…"}}
 ///
-/// There is one value for the date of birth, and one for each combination of it with other traits that the client's
-/// record tells, so that a server that knows fewer of them can compare those. A client that knows no date of birth
-/// makes no claim.
+/// The claim has one value for the date of birth, and one for each combination of it with the other known traits, so
+/// that a server that knows fewer traits can compare those. A client that does not know the date of birth makes no
+/// claim.
 public struct PersonClaim: Hashable, Sendable {
-  /// The length of each value: HMAC-SHA256.
+  /// The length of each value, an HMAC-SHA256, in bytes.
   public static let valueByteCount = 32
 
-  /// Traits in a fixed order, named by one letter each: `d`, `ds`, `db` or `dsb`.
+  /// A set of traits in a fixed order, named by one letter each: `d`, `ds`, `db` or `dsb`.
   public struct Combination: Hashable, Sendable {
-    /// The member of the JSON object: `d` date of birth, `s` sex, `b` blood type.
+    /// The name of the JSON member: `d` for date of birth, `s` for sex, `b` for blood type.
     public let name: String
-    /// Date of birth first, then sex, then blood type.
+    /// The traits in the order date of birth, sex, blood type.
     public let traits: [Person.Trait]
 
     init(_ traits: [Person.Trait]) {
@@ -34,7 +34,7 @@ public struct PersonClaim: Hashable, Sendable {
       }
     }
 
-    /// Every one of these traits that has a date of birth among them; none where that is not.
+    /// Returns every combination of these traits that includes the date of birth. The result is empty without it.
     public static func all(of traits: some Collection<Person.Trait>) -> [Combination] {
       guard traits.contains(.dateOfBirth) else { return [] }
       var combinations: [[Person.Trait]] = [[.dateOfBirth]]
@@ -45,10 +45,11 @@ public struct PersonClaim: Hashable, Sendable {
     }
   }
 
-  /// One value for each of ``Combination/all(of:)`` the traits that the client knows.
+  /// The value of each ``Combination`` of the traits that the client knows.
   public let values: [Combination: [UInt8]]
 
-  /// `nil` unless there is a value of 32 bytes for each combination of some traits, and for nothing else.
+  /// Creates a claim, or returns `nil` unless the values are exactly those of all combinations of some traits, 32
+  /// bytes each.
   public init?(values: [Combination: [UInt8]]) {
     let known = Set(values.keys.flatMap(\.traits))
     guard !values.isEmpty, Set(Combination.all(of: known)) == Set(values.keys),
@@ -57,12 +58,12 @@ public struct PersonClaim: Hashable, Sendable {
     self.values = values
   }
 
-  /// What the client and somebody who knows `traits` both know.
+  /// Returns the largest combination of traits known both to the client and to a server that knows `traits`.
   public func combination(with traits: Set<Person.Trait>) -> Combination? {
     Combination.all(of: traits.intersection(values.keys.flatMap(\.traits))).last
   }
 
-  /// SHA-256 of all of it: equal for equal claims only.
+  /// The SHA-256 of the claim; only equal claims have equal digests.
   public var digest: Data {
     let bytes = values.sorted { $0.key.name < $1.key.name }.flatMap { Array("\($0.key.name)=".utf8) + $0.value }
     return Data(SHA256.hash(data: bytes))

@@ -1,12 +1,12 @@
-/// What a server learns of a client before it answers in TLS (RFC 8446 section 4.1.2, RFC 5246 section 7.4.1.2).
+/// A client's first TLS message (RFC 8446 section 4.1.2, RFC 5246 section 7.4.1.2), as far as the server needs it.
 public struct ClientHello: Hashable, Sendable {
-  /// A `ProtocolNameList` without its length (RFC 7301 section 3.1); empty without the extension.
+  /// The `ProtocolNameList` without its length (RFC 7301 section 3.1); empty without the extension.
   private let protocolNames: [UInt8]
 
-  /// Reads a ClientHello without its type and length; `nil` if it is none.
+  /// Parses a ClientHello without its type and length, or returns `nil` if the message is invalid.
   init?(message: ArraySlice<UInt8>) {
     var hello = OpaqueVectors(message)
-    // The version and the random.
+    // Skips the version and the random.
     guard hello.take(2) != nil, hello.take(32) != nil,
       let session = hello.vector(lengthBytes: 1), session.count <= 32,
       let cipherSuites = hello.vector(lengthBytes: 2), !cipherSuites.isEmpty, cipherSuites.count.isMultiple(of: 2),
@@ -22,7 +22,7 @@ public struct ClientHello: Hashable, Sendable {
     protocolNames = names
   }
 
-  /// Whether the client offers to speak `name`, its Application-Layer Protocol Negotiation says (RFC 7301).
+  /// Returns whether the client offers `name` in Application-Layer Protocol Negotiation (RFC 7301).
   public func offers(_ name: String) -> Bool {
     var names = OpaqueVectors(protocolNames[...])
     while let offered = names.vector(lengthBytes: 1) {
@@ -31,10 +31,10 @@ public struct ClientHello: Hashable, Sendable {
     return false
   }
 
-  /// IANA's number of `application_layer_protocol_negotiation`.
+  /// The IANA number of `application_layer_protocol_negotiation`.
   private static let protocolNegotiation = 16
 
-  /// Empty where nothing is negotiated; `nil` where an extension is not as it must be.
+  /// Returns the offered protocol names: empty without the extension, `nil` if an extension is malformed.
   private static func protocolNames(in list: ArraySlice<UInt8>) -> [UInt8]? {
     var extensions = OpaqueVectors(list)
     var found: [UInt8]?
@@ -61,7 +61,7 @@ public struct ClientHello: Hashable, Sendable {
   }
 }
 
-/// Reads TLS's presentation language: numbers, and vectors after their lengths (RFC 8446 section 3).
+/// A reader of TLS's presentation language: numbers, and vectors preceded by their lengths (RFC 8446 section 3).
 private struct OpaqueVectors {
   private var rest: ArraySlice<UInt8>
 
@@ -87,11 +87,11 @@ private struct OpaqueVectors {
   }
 }
 
-/// What clients offer in TLS's Application-Layer Protocol Negotiation (RFC 7301). Each of them means HTTP/1.1.
+/// The protocol names in TLS's Application-Layer Protocol Negotiation (RFC 7301). Either name means HTTP/1.1.
 public enum NegotiatedProtocol {
-  /// The client speaks `hpeer/1`, and has a certificate of its own for a server that asks. Nobody else is asked: there
-  /// are apps that give up a connection in which they are.
+  /// The name offered by clients that speak `hpeer/1` and have a certificate. The server requests a certificate only
+  /// from these, because some apps abort the connection when asked for one.
   public static let hpeer = StatusData.protocolName
-  /// What other clients offer, if anything; they are not asked for a certificate.
+  /// The name that other clients offer, if any. The server does not ask them for a certificate.
   public static let http = "http/1.1"
 }

@@ -1,26 +1,27 @@
-/// Finds the ClientHello at the beginning of a connection, in however many TLS records and pieces it comes.
+/// A reader that finds the ClientHello at the beginning of a connection, regardless of how it is divided into TLS
+/// records and reads.
 ///
-/// What it says depends on the bytes alone, not on where they were cut, and it keeps no more than `limit` of them.
+/// The result depends only on the bytes, not on how they were divided. The reader keeps at most `limit` bytes.
 public struct ClientHelloReader: Sendable {
-  /// What is known of a connection by its first bytes.
+  /// The state of the reader.
   public enum Reading: Hashable, Sendable {
     /// More bytes are needed.
     case incomplete
-    /// All of the ClientHello has come.
+    /// The ClientHello is complete.
     case found(ClientHello)
-    /// Something else than a ClientHello, or one that is longer than the limit.
+    /// The bytes are not a ClientHello, or it is longer than the limit.
     case other
   }
 
-  /// As long as the messages are that TLS libraries take before they know who calls.
+  /// The default limit in bytes, similar to what TLS libraries accept from an unauthenticated client.
   public static let defaultLimit = 16 * 1024
 
   private enum Record {
-    /// RFC 8446 section 5.1.
+    /// The length of a record header (RFC 8446 section 5.1).
     static let headerLength = 5
     static let handshake: UInt8 = 22
     static let majorVersion: UInt8 = 3
-    /// An empty fragment of a handshake message is not allowed.
+    /// The allowed fragment lengths. A handshake message must not have an empty fragment.
     static let lengths = 1...16_384
   }
 
@@ -31,30 +32,30 @@ public struct ClientHelloReader: Sendable {
 
   private let limit: Int
   private var received = 0
-  /// Bytes of the current record's header.
+  /// The number of header bytes read of the current record.
   private var headerBytes = 0
-  /// Bytes left of the current record's fragment; while its header is read, as far as the length is known.
+  /// The bytes left in the current record's fragment; while the header is read, the part of the length known so far.
   private var fragmentLeft = 0
   private var message: [UInt8] = []
   private var messageLength: Int?
   private var reading = Reading.incomplete
 
-  /// - Parameter limit: bytes within which the ClientHello must have ended, with the headers of its records.
+  /// - Parameter limit: the maximum bytes up to the end of the ClientHello, including record headers.
   public init(limit: Int = defaultLimit) {
     self.limit = limit
   }
 
-  /// Bytes that are kept at the moment.
+  /// The number of bytes kept now.
   public var bytesKept: Int { message.count }
 
-  /// Takes the next bytes of the connection. Once it says something else than `incomplete`, it says so for ever.
+  /// Reads the next bytes of the connection. A result other than `incomplete` is final.
   @discardableResult
   public mutating func read(_ bytes: UnsafeRawBufferPointer) -> Reading {
     for byte in bytes {
       guard reading == .incomplete else { break }
       reading = read(byte)
     }
-    // A ClientHello has what it needs of it.
+    // The parsed ClientHello keeps its own copy.
     if reading != .incomplete { message = [] }
     return reading
   }
@@ -75,7 +76,7 @@ public struct ClientHelloReader: Sendable {
     switch headerBytes {
     case 1: return byte == Record.handshake
     case 2: return byte == Record.majorVersion
-    // The minor version says nothing: it is 1 or 3, whatever is offered.
+    // The minor version carries no information: it is 1 or 3 for every offered version.
     case 3: return true
     case 4:
       fragmentLeft = Int(byte) << 8

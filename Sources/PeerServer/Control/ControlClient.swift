@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import PeerTrust
 
-/// Speaks to a server that runs on this machine.
+/// A client of the control socket of a server on this machine.
 public enum ControlClient {
   /// No server answers at the socket.
   public struct NoServer: Error, CustomStringConvertible {
@@ -14,16 +14,16 @@ public enum ControlClient {
       "No `hpeer serve` is running for this store on this machine: start it first, then run this again."
   }
 
-  /// Opens a pairing window on the running server and reports what happens to it until it is gone. It is gone with this
-  /// call at the latest.
+  /// Opens a pairing window on the running server and reports its events until it closes. The window closes when this
+  /// call ends, at the latest.
   public static func openWindow(
     at path: String, scope: SampleFilter? = nil, _ handle: (ControlEvent) async throws -> Void
   ) async throws {
     try await ask(.openWindow(scope: scope), at: path, handle)
   }
 
-  /// Closes the window on the running server.
-  /// - Returns: whether one was open.
+  /// Closes the pairing window on the running server.
+  /// - Returns: whether a window was open.
   public static func closeWindow(at path: String) async throws -> Bool {
     switch try await answer(.closeWindow, at: path) {
     case .closed: true
@@ -32,7 +32,7 @@ public enum ControlClient {
     }
   }
 
-  /// The state of the running server.
+  /// Returns the state of the running server.
   ///
   /// - Throws: ``NoServer``, or ``Unexpected`` for a server of another version.
   public static func state(at path: String) async throws -> ServerState {
@@ -41,7 +41,7 @@ public enum ControlClient {
     return state
   }
 
-  /// The server is older or newer than this program, or does not answer this user.
+  /// An error for an unexpected reply: the server has another version, or refuses this user.
   public struct Unexpected: Error, CustomStringConvertible {
     let message: String?
 
@@ -63,7 +63,7 @@ public enum ControlClient {
   private static func ask(
     _ request: ControlRequest, at path: String, _ handle: (ControlEvent) async throws -> Void
   ) async throws {
-    // In a directory of this user's own, where nothing is a link.
+    // The socket is in this user's own directory, which contains no links, so a link is suspicious.
     if PrivateFile.isLink(path) { throw NoServer() }
     let channel: NIOAsyncChannel<ByteBuffer, ByteBuffer>
     do {
@@ -75,7 +75,7 @@ public enum ControlClient {
       throw NoServer()
     }
     try await channel.executeThenClose { inbound, outbound in
-      // Anybody could listen where others may make files, and show a code of its own.
+      // In a directory where others may create files, another user could listen and show a code of their own.
       guard await PeerCredentials.of(channel.channel)?.user == geteuid() else { throw NoServer() }
       var line = ByteBuffer(bytes: try JSONEncoder().encode(request))
       line.writeString("\n")

@@ -3,65 +3,67 @@ import HealthModel
 import PeerProtocol
 import PeerTrust
 
-/// What a local process asks of a running server, one JSON object on a line of the control socket.
+/// A request of a local process to a running server, sent as one line of JSON over the control socket.
 public enum ControlRequest: Codable, Sendable, Hashable {
-  /// Open a pairing window and report what happens to it; it closes when the connection does. A scope says what the machine
-  /// that pairs may read; without one it is what a machine with its certificate may read already, or everything.
+  /// Opens a pairing window and reports its events; it closes with the connection. The scope limits what the paired
+  /// machine may read. Without a scope, a machine with a known certificate keeps its scope, and any other may read
+  /// everything.
   case openWindow(scope: SampleFilter?)
-  /// Close the window that is open, whoever opened it; answered with ``ControlEvent/closed(reason:)``, or with
-  /// ``ControlEvent/state(_:)`` where none was open.
+  /// Closes the open window, regardless of which process opened it. The answer is ``ControlEvent/closed(reason:)``,
+  /// or ``ControlEvent/state(_:)`` if no window was open.
   case closeWindow
-  /// Answered with ``ControlEvent/state(_:)``.
+  /// Requests the server's state; the answer is ``ControlEvent/state(_:)``.
   case state
 }
 
-/// What the server answers, one JSON object a line, until the window is gone.
+/// An answer of the server, sent as one line of JSON. Events of a window follow until it closes.
 public enum ControlEvent: Codable, Sendable, Hashable {
-  /// The code to show now, with the payload that a QR code carries. `name` is what this machine is announced as.
+  /// The code to show now, with the payload for a QR code. `name` is the name that this machine announces.
   case code(
     digits: String, uri: String, json: String, expiresAt: WireInstant, attemptsLeft: WireCount?, name: String? = nil)
-  /// The window's code was used by a machine that calls itself so: hostile text.
+  /// A machine paired with the code. It chose its name, so treat the name as hostile text.
   case paired(name: String)
-  /// The window is gone: a ``PairingEvent/CloseReason``, `replaced` by another window, or the server has `stopped`.
+  /// The window closed: a ``PairingEvent/CloseReason``, `replaced` by another window, or the server has `stopped`.
   case closed(reason: String)
-  /// The last attempt failed, and the window is gone.
+  /// The last attempt failed and the window closed.
   case locked
-  /// The request could not be done.
+  /// The request failed.
   case failed(message: String)
-  /// A machine at `address` wanted to pair, and could not because those at `holders` have begun and not finished.
+  /// A machine at `address` could not start pairing because unfinished attempts from `holders` use up the limit.
   case keptOut(address: String, holders: [String])
   /// The answer to ``ControlRequest/state``.
   case state(ServerState)
 }
 
-/// What a running server is about. Holds no code.
+/// The state of a running server, without any code.
 public struct ServerState: Codable, Sendable, Hashable {
-  /// The number of the server's process.
+  /// The process ID of the server.
   public var process: Int32
-  /// What the machine is announced as; `nil` if it is not.
+  /// The name that the machine announces, or `nil` if it announces none.
   public var name: String?
-  /// Whether a machine can pair now.
+  /// The state of the pairing window.
   public var window: Window
 
   /// The pairing window, without its code.
   public enum Window: Codable, Sendable, Hashable {
-    /// Nobody has opened one, or it has ended.
+    /// No window is open.
     case closed
-    /// Five wrong codes: until somebody opens another window.
+    /// Five wrong codes locked pairing until a person opens another window.
     case locked
     /// A code is accepted.
     case open(OpenWindow)
   }
 
-  /// What may be told of an open window.
+  /// The public properties of an open window.
   public struct OpenWindow: Codable, Sendable, Hashable {
-    /// By the server's clock, which is this machine's.
+    /// The end of the window by this machine's clock.
     public var expiresAt: WireInstant
-    /// Failures that are left before it locks.
+    /// The number of attempts left before the window locks.
     public var attemptsLeft: WireCount
-    /// What the machine that pairs may read; `nil` for what it may read already, or everything.
+    /// The filter of what the paired machine may read; `nil` keeps the scope of a known certificate and allows
+    /// everything otherwise.
     public var scope: SampleFilter?
-    /// The process that opened the window; `nil` if it was opened at the server's own terminal.
+    /// The process that opened the window, or `nil` if it was opened in the server's own terminal.
     public var process: Int32?
   }
 }

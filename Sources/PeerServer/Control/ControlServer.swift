@@ -9,11 +9,11 @@ import PeerProtocol
 import PeerTrust
 import ServiceLifecycle
 
-/// Lets the owner's other processes open and close a pairing window and ask about it, through a Unix socket of mode 0600.
-/// A window that is opened here lasts no longer than the connection.
+/// A service through which the owner's other processes open, close and query the pairing window, over a Unix socket
+/// of mode 0600. A window opened here closes with its connection at the latest.
 ///
-/// Only its owner can connect, which is what makes opening a window through it a local act: the file's mode says so, and
-/// the kernel is asked for the user of each connection besides.
+/// Opening a window through the socket is a local act because only the owner can connect: the file mode ensures that,
+/// and the kernel is asked for the user of each connection.
 public struct ControlServer: Service {
   private let path: String
   private let name: @Sendable () -> String?
@@ -28,13 +28,13 @@ public struct ControlServer: Service {
 
   private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
-  /// Maximum concurrent connections: one person opens one window at a time.
+  /// The maximum number of concurrent connections. A person opens one window at a time.
   private static let maximumConnections = 8
 
   /// - Parameters:
-  ///   - name: what this machine is announced as at the moment; `nil` if it is not.
-  ///   - metrics: what `GET /metrics` over the socket is answered with, in the text format of Prometheus.
-  ///   - payload: what another machine needs beside the code.
+  ///   - name: returns the name that this machine announces now, or `nil`.
+  ///   - metrics: returns the answer to `GET /metrics` over the socket, in the text format of Prometheus.
+  ///   - payload: returns the pairing payload of a code and its expiry.
   public init(
     path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
     metrics: @escaping @Sendable () async -> String = { "" },
@@ -46,8 +46,8 @@ public struct ControlServer: Service {
   }
 
   /// - Parameters:
-  ///   - owner: the only user who is answered.
-  ///   - requestTimeout: how long a process may take to say what it wants.
+  ///   - owner: the only user whose requests are answered.
+  ///   - requestTimeout: the time limit for a process to send its request.
   init(
     path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
     owner: uid_t, requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
@@ -67,7 +67,7 @@ public struct ControlServer: Service {
   }
 
   public func run() async throws {
-    // The lock on the store says that no other server is alive, so a socket here is left over.
+    // This process holds the lock of the store, so a socket here is left over from a dead server.
     unlink(path)
     let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
     do {
@@ -92,7 +92,7 @@ public struct ControlServer: Service {
     await cancelWhenGracefulShutdown {
       await listener.serveEach(atMost: Self.maximumConnections) { await serve($0) }
     }
-    // Without the socket the rest still serves.
+    // The other services keep running without the socket.
     try? await gracefulShutdown()
   }
 
@@ -102,7 +102,7 @@ public struct ControlServer: Service {
         logger.warning("another user of this machine tried to use the control socket")
         return try await send(.failed(message: "not yours"), outbound)
       }
-      // Kept to the end: without a reader nothing would notice how much else is sent.
+      // Kept until the end: without a reader, the limit on further bytes would never apply.
       var lines = inbound.makeAsyncIterator()
       guard let line = try await lines.next() else { return }
       let text = String(buffer: line).trimmingCharacters(in: .newlines)
@@ -125,7 +125,7 @@ public struct ControlServer: Service {
     }
   }
 
-  /// Runs `work` for as long as somebody is there to see what comes of it, then closes the channel.
+  /// Runs `work` until it ends or the channel closes, then closes the channel.
   private func untilClosed(_ channel: any Channel, _ work: @escaping @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -171,7 +171,7 @@ public struct ControlServer: Service {
       await desk.close(window.number, because: .openerGone)
       throw error
     }
-    // Its end was told, or there is nobody left to tell, and nobody who sees the code.
+    // Closes the window: either its end was reported, or the process that showed the code is gone.
     await desk.close(window.number, because: .openerGone)
   }
 
@@ -183,7 +183,7 @@ public struct ControlServer: Service {
     var client = ""
     var noise = EventRateLimiter()
     let elapsed = clock.stopwatch()
-    // What was told before ours opened is about a window before it.
+    // Earlier events belong to a previous window.
     let opened = PairingEvent.windowOpened(expiresAt: window.expiresAt)
     for await event in stream.drop(while: { $0 != opened }).dropFirst() {
       switch event {
@@ -191,7 +191,7 @@ public struct ControlServer: Service {
       case .codeRotated(let left):
         guard let digits = await desk.currentCode else { continue }
         try await send(try code(digits, window.expiresAt, attemptsLeft: left), outbound)
-      // A client of the window before may still be on its way into the store: that closes no window of ours.
+      // A client of the previous window may still be completing; that does not close this window.
       case .succeeded(_, let name, _): client = name
       case .windowClosed(.paired): return try await send(.paired(name: client), outbound)
       case .windowClosed(let reason): return try await send(.closed(reason: reason.rawValue), outbound)

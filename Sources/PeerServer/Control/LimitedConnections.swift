@@ -2,9 +2,10 @@ import NIOCore
 import Synchronization
 
 extension NIOAsyncChannel where Outbound == Never {
-  /// Serves each connection that comes in a task of its own, until the task is cancelled. One too many is closed.
+  /// Serves each accepted connection in a task of its own, until the task is cancelled. Closes connections over the
+  /// limit.
   ///
-  /// - Parameter limit: served at the same time.
+  /// - Parameter limit: the maximum number of connections served at a time.
   func serveEach<Connection: Sendable>(
     atMost limit: Int, _ serve: @escaping @Sendable (Connection) async -> Void
   ) async where Inbound == HandedOver<Connection> {
@@ -12,7 +13,7 @@ extension NIOAsyncChannel where Outbound == Never {
     try? await executeThenClose { connections in
       try await withThrowingDiscardingTaskGroup { group in
         for try await accepted in connections {
-          // One that is not taken is closed.
+          // A connection that is not taken closes itself.
           guard count.withLock(\.self) < limit, let connection = accepted.take() else { continue }
           count.withLock { $0 += 1 }
           group.addTask { @Sendable in

@@ -1,9 +1,9 @@
-/// Answers an HTTP request for `/metrics`, and none else.
+/// A minimal HTTP responder that answers only `/metrics`.
 struct MetricsAnswer: Sendable {
-  /// In the text format of Prometheus, version 0.0.4.
+  /// Returns the metrics in the text format of Prometheus, version 0.0.4.
   let metrics: @Sendable () async -> String
 
-  /// The whole answer, after which the connection ends; `nil` for what is no request of HTTP.
+  /// Returns the complete response, after which the connection ends, or `nil` if the line is not an HTTP request.
   ///
   /// - Parameter line: the first line of the request.
   func answer(to line: String) async -> String? {

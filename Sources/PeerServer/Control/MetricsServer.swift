@@ -4,8 +4,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// Answers `GET /metrics` on loopback: for Prometheus on this machine. Every user of the machine can ask, so nothing that is
-/// told names anybody.
+/// A service that answers `GET /metrics` on loopback, for Prometheus on this machine. Every user of the machine can
+/// ask, so the metrics contain no names.
 public struct MetricsServer: Service {
   private typealias Connection = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 
@@ -18,9 +18,9 @@ public struct MetricsServer: Service {
   private let onListening: @Sendable (Int) -> Void
 
   /// - Parameters:
-  ///   - port: 0 for any that is free.
-  ///   - metrics: in the text format of Prometheus.
-  ///   - onListening: told the port.
+  ///   - port: the port; 0 for any free one.
+  ///   - metrics: returns the metrics in the text format of Prometheus.
+  ///   - onListening: called with the port.
   public init(
     port: Int, logger: Logger, requestTimeout: Duration = .seconds(5),
     onListening: @escaping @Sendable (Int) -> Void = { _ in }, metrics: @escaping @Sendable () async -> String
@@ -32,7 +32,7 @@ public struct MetricsServer: Service {
     answer = MetricsAnswer(metrics: metrics)
   }
 
-  /// Throws ``PeerServerError`` where it cannot listen.
+  /// Serves requests until shutdown. Throws ``PeerServerError`` if it cannot listen.
   public func run() async throws {
     let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
     do {
@@ -71,7 +71,8 @@ public struct MetricsServer: Service {
     }
   }
 
-  /// A page in a browser may have a name of its own lead here, and would read what is told then.
+  /// Returns whether the request's Host field names loopback. Otherwise a web page could use a DNS name that resolves
+  /// to this address and read the metrics (DNS rebinding).
   static func isForLoopback(_ fields: some Sequence<String>) -> Bool {
     let hosts = fields.filter { $0.lowercased().hasPrefix("host:") }
       .map { $0.dropFirst(5).trimmingCharacters(in: .whitespaces).lowercased() }

@@ -1,7 +1,7 @@
 import NIOCore
 
-/// Passes on the head of the first HTTP request, up to its empty line, and ends the connection of one that sends none in time or
-/// a longer one.
+/// A handler that passes on the head of the first HTTP request, up to its empty line. It closes the connection if the
+/// head is too long or does not arrive in time.
 final class RequestHead: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -29,7 +29,7 @@ final class RequestHead: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // What follows is a body or another request: neither is answered.
+    // Further bytes are a body or another request, which this server does not answer.
     guard !isPassedOn else { return }
     var bytes = unwrapInboundIn(data)
     head.writeBuffer(&bytes)

@@ -1,14 +1,15 @@
 import Glibc
 import NIOCore
 
-/// Passes on the first line that a local process sends, and ends the connection of one that sends none or far more.
+/// A handler that passes on the first line that a local process sends. It closes the connection if no line arrives in
+/// time or too many bytes follow.
 final class RequestLine: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// Longest line: a scope may name every type there is.
+  /// The maximum bytes of the line. A scope may name every type.
   private static let maximumBytes = 32 * 1024
-  /// Most bytes after it. A caller that is told what was wrong with its line must not be cut off before that.
+  /// The maximum bytes after the line. They are tolerated so that a caller can still read why its line was refused.
   private static let maximumIgnored = 64 * 1024
 
   private let timeout: TimeAmount
@@ -41,7 +42,7 @@ final class RequestLine: ChannelInboundHandler {
     line.writeBuffer(&bytes)
     let end = line.readableBytesView.firstIndex(of: UInt8(ascii: "\n"))
     let length = end.map { $0 - line.readerIndex } ?? line.readableBytes
-    // A line that is too long is passed on as what it is: no request.
+    // A line that is too long is passed on truncated, which makes it an invalid request.
     guard end != nil || length > Self.maximumBytes else { return }
     deadline?.cancel()
     isPassedOn = true
@@ -51,13 +52,14 @@ final class RequestLine: ChannelInboundHandler {
   }
 }
 
-/// Who is at the other end of a Unix socket: `struct ucred` of unix(7), which Glibc shows only to programs in C.
+/// The credentials of the process at the other end of a Unix socket: `struct ucred` of unix(7), which Swift's Glibc
+/// module does not expose.
 struct PeerCredentials: Sendable {
   var process: pid_t = 0
   var user: uid_t = 0
   var group: gid_t = 0
 
-  /// As the kernel noted it when the other side connected; `nil` where it does not say.
+  /// Returns the credentials that the kernel recorded when the other side connected, or `nil` if it reports none.
   static func of(_ channel: any Channel) async -> PeerCredentials? {
     guard let socket = channel as? any SocketOptionProvider else { return nil }
     return try? await socket.unsafeGetSocketOption(

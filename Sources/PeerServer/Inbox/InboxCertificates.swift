@@ -4,32 +4,33 @@ import NIOCore
 import NIOSSL
 import Synchronization
 
-/// The certificate of an inbox, which may change while it runs: connections that are open keep the one that they began with.
+/// The TLS certificate of an inbox, which may be replaced while the inbox runs. Open connections keep the certificate
+/// with which they began.
 public final class InboxCertificates: Sendable {
-  /// A certificate, those that lead from it to what phones trust, and its key.
+  /// A certificate with its chain and private key.
   public struct Material: Hashable, Sendable {
-    /// In PEM, the inbox's own first.
+    /// The certificate chain in PEM, the inbox's own certificate first.
     public let chain: [UInt8]
-    /// In PEM.
+    /// The private key in PEM.
     public let key: [UInt8]
-    /// Tells whether it is another than before.
+    /// A value that changes with the certificate or key.
     public let version: String
 
-    /// - Parameter version: equal for what is equal.
+    /// - Parameter version: a value that is equal for equal certificates and keys.
     public init(chain: [UInt8], key: [UInt8], version: String) {
       (self.chain, self.key, self.version) = (chain, key, version)
     }
 
-    /// When its certificates end, in the order of ``chain``.
+    /// Returns the expiry dates of the certificates, in the order of ``chain``.
     ///
-    /// Throws where certificate and key are not what they should be, as ``InboxCertificates`` does.
+    /// Throws if the certificate or key is invalid, as ``InboxCertificates`` does.
     public func ends() throws -> [Date] {
       _ = try InboxCertificates.context(self)
       return try NIOSSLCertificate.fromPEMBytes(chain).map { Date(timeIntervalSince1970: Double($0.notValidAfter)) }
     }
   }
 
-  /// Gives what there is now; `nil` where that is still of the version that is given.
+  /// A function that returns the current certificate, or `nil` if it still has the given version.
   public typealias Source = @Sendable (_ version: String?) async throws -> Material?
 
   private let source: Source
@@ -37,17 +38,17 @@ public final class InboxCertificates: Sendable {
   private let logger: Logger
   private let current: Mutex<(context: NIOSSLContext, version: String)>
 
-  /// Throws what `source` does, or where certificate and key are not what they should be.
+  /// Loads the first certificate. Throws the error of `source`, or an error if the certificate or key is invalid.
   ///
-  /// - Parameter interval: how often it is asked whether there is another.
+  /// - Parameter interval: the time between checks for a new certificate.
   public init(interval: Duration = .seconds(20), logger: Logger, source: @escaping Source) async throws {
     guard let material = try await source(nil) else { throw InboxCertificateMissing() }
     (self.source, self.interval, self.logger) = (source, interval, logger)
     current = Mutex((try Self.context(material), material.version))
   }
 
-  /// Looks for another certificate now and then, until the task is cancelled. One that cannot be used is reported, and the
-  /// one before goes on.
+  /// Checks for a new certificate periodically, until the task is cancelled. An unusable one is logged, and the
+  /// current one stays in use.
   func keepFresh(clock: any Clock<Duration>) async {
     while true {
       do { try await clock.sleep(for: interval) } catch { return }
@@ -80,7 +81,7 @@ public final class InboxCertificates: Sendable {
   }
 }
 
-/// A source of certificates gave none at first.
+/// An error for a source that returned no certificate at first.
 struct InboxCertificateMissing: Error {}
 
 extension InboxCertificates: ConnectionSecurity {

@@ -1,14 +1,14 @@
 import PeerTrust
 
-/// A body that a sender has sent, whole.
+/// The complete body of an inbox request.
 public struct InboxDelivery: Sendable {
-  /// Whose secret came with it.
+  /// The sender, identified by its secret.
   public let sender: InboxSender
-  /// As they came, perhaps compressed.
+  /// The received bytes, which may be compressed.
   public let bytes: [UInt8]
-  /// What Health Auto Export says of how it has summed up.
+  /// The aggregation interval that Health Auto Export reports for its values.
   public let aggregation: String?
-  /// What Health Auto Export calls the run that the body is a part of: the same bytes of another run are news.
+  /// The identifier of the Health Auto Export run that includes this body. Equal bytes of another run are new data.
   public let session: String?
 
   /// - Parameters:
@@ -19,47 +19,48 @@ public struct InboxDelivery: Sendable {
   }
 }
 
-/// What a sender is told of a body that was taken. It says what came, never what was here before: nothing can be read
+/// The answer to an accepted body. It only describes the body, never earlier data, so that nothing can be read
 /// through an inbox.
 public struct InboxReceipt: Codable, Hashable, Sendable {
-  /// Which app's body it was taken for.
+  /// The name of the app format that was recognized.
   public var format: String
-  /// How many samples and readings it held that were understood and may be sent.
+  /// The number of samples and readings that were understood and allowed.
   public var taken: Int
-  /// What it held beside them, by reason.
+  /// The numbers of items left out, by reason.
   public var leftOut: [String: Int]
 
-  /// How many bytes it had, not compressed any more; 0 where the body was known and not read. No sender is told.
+  /// The decompressed size in bytes, or 0 if the body was already known and not read. Not sent to the sender.
   public var contentBytes = 0
 
   private enum CodingKeys: CodingKey {
     case format, taken, leftOut
   }
 
-  /// - Parameter leftOut: a few reasons with their counts.
+  /// - Parameter leftOut: a small number of reasons with their counts.
   public init(format: String, taken: Int, leftOut: [String: Int], contentBytes: Int = 0) {
     (self.format, self.taken, self.leftOut, self.contentBytes) = (format, taken, leftOut, contentBytes)
   }
 }
 
-/// Why a body is not taken. The sentences are for whoever has set up the app, and say nothing of the record.
+/// A reason why a body is refused. The sentences address the person who set up the app and reveal nothing about the
+/// record.
 public enum InboxRefusal: Error, Hashable, Sendable {
-  /// 400: it is none that is taken, or is not whole.
+  /// The body is of no known format, or incomplete (400).
   case unreadable(String)
-  /// 413: it is too much at once.
+  /// The body is too large (413).
   case tooMuch(String)
-  /// 403: all that it holds is of types that this sender may not send.
+  /// All types in the body are outside the sender's scope (403).
   case outOfScope
-  /// 409: the record is another person's than when the sender was added.
+  /// The record belongs to another person than when the sender was added (409).
   case anotherPerson
-  /// 429: the sender has brought more names of sources and types than one may.
+  /// The sender has introduced more names of sources and types than allowed (429).
   case tooManyNames(limit: Int)
 }
 
-/// Takes what comes to an inbox.
+/// A receiver of inbox deliveries.
 public protocol InboxTaking: Sendable {
-  /// Takes a body whole, or nothing of it. Called for one body at a time.
+  /// Stores a complete body or none of it. Called for one body at a time.
   ///
-  /// - Throws: ``InboxRefusal``, or an error of the store or the registry, after which the same body may be sent again.
+  /// - Throws: ``InboxRefusal``, or an error of the store or registry, after which the same body may be sent again.
   func take(_ delivery: InboxDelivery) async throws -> InboxReceipt
 }

@@ -1,46 +1,49 @@
-/// What one sender, and all of them together, may take of an inbox.
+/// The limits on the resources that one sender, or all senders together, may use of an inbox.
 public struct InboxLimits: Hashable, Sendable {
-  /// Maximum bytes of a body as it is sent; more is 413.
+  /// The maximum bytes of a body as it is sent; more is 413.
   public var bodyBytes = 16 << 20
-  /// Maximum time from the end of a request's head to the end of its body; longer is 408.
+  /// The maximum time from the end of a request's head to the end of its body; longer is 408.
   public var bodyTime = Duration.seconds(120)
-  /// Fewest bytes of a body that must come in each ``bodyPace``, but for its last; less is 408.
+  /// The minimum bytes of a body that must arrive in each ``bodyPace``, except in the last; fewer is 408.
   public var leastBodyBytes = 16 << 10
-  /// How often is looked whether ``leastBodyBytes`` have come.
+  /// The interval in which ``leastBodyBytes`` must arrive.
   public var bodyPace = Duration.seconds(20)
-  /// Maximum bodies that are in memory at once, of all senders, beside one of each sender; further ones wait unread. A
-  /// sender has its one whatever others hold, and there are as many senders as the owner has added.
+  /// The maximum number of bodies in memory at a time, in addition to one of each sender; further bodies wait unread.
+  /// Each sender can always have one body in memory, and the owner determines the number of senders.
   public var sharedBodies = 3
-  /// Maximum bodies that are in memory at once of one sender.
+  /// The maximum number of bodies of one sender in memory at a time.
   public var bodiesPerSender = 2
-  /// Maximum bodies of one sender that wait; more are 429. HealthAppTransfer sends one for each of its 170 types at once.
+  /// The maximum number of waiting bodies of one sender; more are 429. HealthAppTransfer sends one for each of its
+  /// 170 types at once.
   public var waitingPerSender = 256
-  /// Bodies that one sender may send in a burst; more are 429.
+  /// The number of bodies that one sender may send in a burst; more are 429.
   public var bodyBurst = 600
-  /// Bodies that one sender may send each second in the long run.
+  /// The sustained number of bodies per second for one sender.
   public var bodiesPerSecond = 1.0
-  /// Samples that one sender may send in a burst: what a first export may hold. Beyond it, further bodies are 429.
+  /// The number of samples that one sender may send in a burst, enough for a first export. Beyond it, further bodies
+  /// are 429.
   public var sampleBurst = 5_000_000
-  /// Samples that one sender may send each second in the long run.
+  /// The sustained number of samples per second for one sender.
   public var samplesPerSecond = 50.0
 
-  /// Bytes of a body, not compressed, that count as a sample however few samples it has: all of them may be kept.
+  /// The number of decompressed bytes that count as one sample, regardless of the actual samples, because all of them
+  /// may be kept.
   public var bytesPerSample = 1024
 
-  /// Those of `hpeer serve --inbox`.
+  /// Creates the limits of `hpeer serve --inbox`.
   public init() {}
 
-  /// The limits of the connections.
+  /// The corresponding limits of connections.
   var serving: ServingLimits {
     var limits = ServingLimits()
     limits.bodyBytes = bodyBytes
-    // Chunks of a chunked body have heads of their own.
+    // The chunks of a chunked body have headers of their own.
     limits.requestBytes = bodyBytes + bodyBytes / 8 + limits.headBytes
     limits.body = bodyTime
     limits.connections = 256
     limits.connectionsPerAddress = 256
     limits.pairedConnections = 512
-    // Two senders that fill theirs leave room for a third.
+    // Two senders at this limit leave room for a third.
     limits.connectionsPerClient = 192
     limits.pipelinedRequests = 2
     limits.requestBurst = 20

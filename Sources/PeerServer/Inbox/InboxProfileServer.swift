@@ -9,8 +9,8 @@ import PeerTrust
 import ServiceLifecycle
 import Synchronization
 
-/// Hands a profile to the first that asks for it under a path that nobody can guess. Without TLS, for the phone that is to trust a
-/// certificate of this machine does not yet.
+/// A service that hands a configuration profile to the first request for an unguessable path. It uses no TLS because
+/// the phone does not trust a certificate of this machine yet.
 public struct InboxProfileServer: Service {
   private let host: String?
   private let port: Int
@@ -18,10 +18,10 @@ public struct InboxProfileServer: Service {
 
   /// - Parameters:
   ///   - host: the address to bind; `nil` for all.
-  ///   - port: 0 for any that is free.
-  ///   - path: what it is asked for by, with a slash at its beginning.
-  ///   - onListening: told the port.
-  ///   - onServed: told when the profile has been handed over, once.
+  ///   - port: the port; 0 for any free one.
+  ///   - path: the path of the profile, with a leading slash.
+  ///   - onListening: called with the port.
+  ///   - onServed: called once, when the profile has been sent.
   public init(
     _ profile: InboxProfile, host: String?, port: Int, path: String, logger: Logger,
     onListening: @escaping @Sendable (Int) -> Void, onServed: @escaping @Sendable () -> Void
@@ -67,7 +67,7 @@ public struct InboxProfileServer: Service {
       }, logger: logger)
   }
 
-  /// Throws ``PeerServerError`` where it cannot listen.
+  /// Serves requests until shutdown. Throws ``PeerServerError`` if it cannot listen.
   public func run() async throws {
     do {
       try await application.run()

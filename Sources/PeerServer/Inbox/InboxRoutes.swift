@@ -5,9 +5,9 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// `POST` of a body by a sender: the only thing that an inbox answers.
+/// The routes by which senders post bodies, the only routes of an inbox.
 struct InboxRoutes: Sendable {
-  /// What stands before the sender's name in a path that HealthPush makes of it.
+  /// The prefix that HealthPush puts before the sender's name in the path.
   private static let healthPushPrefix = "healthpush_"
   private static let aggregationField = HTTPField.Name("automation-aggregation")
   private static let sessionField = HTTPField.Name("session-id")
@@ -17,17 +17,17 @@ struct InboxRoutes: Sendable {
   let inbox: any InboxTaking
   let limits: InboxLimits
   let clock: any Clock<Duration>
-  /// Of callers without a valid secret.
+  /// The request budget of callers without a valid secret.
   let strangers: RequestBudget
   let budget: SenderBudget
-  /// Bodies in memory.
+  /// The permits for bodies in memory.
   let bodies: FairSemaphore
-  /// Bodies that are being taken: one.
+  /// The single permit for storing a body.
   let taking: FairSemaphore
 
   func add(to router: Router<PeerRequestContext>) {
     router.post("/inbox/:name", use: receive)
-    // As HealthPush's app has it for Home Assistant, and P247's, which names no sender.
+    // The paths of HealthPush's app, made for Home Assistant, and of P247's, which names no sender.
     router.post("/api/webhook/:name", use: receive)
     router.post("/sync/healthkit", use: receive)
   }
@@ -60,7 +60,7 @@ struct InboxRoutes: Sendable {
     }
     let turn = try await taking.acquire(client)
     defer { turn.release() }
-    // Minutes may have passed, and what was taken away meanwhile is taken away at once.
+    // Minutes may have passed, so the sender is checked again: a revoked secret takes effect at once.
     let delivery = InboxDelivery(
       sender: try await self.sender(of: request, context), bytes: Array(bytes.readableBytesView),
       aggregation: Self.aggregationField.flatMap { request.headers[$0] }.map { $0.shortened(toBytes: 64) },
@@ -81,7 +81,7 @@ struct InboxRoutes: Sendable {
     throw ServerFailure.locked
   }
 
-  /// The sender of a request, by its secret; where the path names one, that one.
+  /// Returns the sender with the request's secret. If the path names a sender, the secret must be that sender's.
   private func sender(of request: Request, _ context: PeerRequestContext) async throws -> InboxSender {
     let secret = InboxSecret.shown(by: request)
     let sender = if let secret { try await registry.inboxSender(showing: secret) } else { InboxSender?.none }
@@ -113,7 +113,7 @@ struct InboxRoutes: Sendable {
   ) async -> ServerFailure {
     await audit.refusedBody(reason.name, of: sender.name, address: context.remoteAddress)
     var failure = ServerFailure(status: reason.status, message: reason.sentence)
-    // What is left of it is not read.
+    // The rest of the body is not read.
     if case .tooMuch = reason { failure.headers[.connection] = "close" }
     return failure
   }
@@ -124,7 +124,7 @@ struct InboxRoutes: Sendable {
 
   private static func answer(_ receipt: InboxReceipt) -> Response {
     guard receipt.format == "healthPush" else { return JSONAnswer.response(Envelope(receipt)) }
-    // What its senders look for.
+    // HealthPush's app expects this text.
     let text = ByteBuffer(string: "Accepted \(receipt.taken) metric(s)")
     return Response(
       status: .ok, headers: [.contentType: "text/plain", .cacheControl: "no-store"], body: .init(byteBuffer: text))
@@ -132,7 +132,7 @@ struct InboxRoutes: Sendable {
 }
 
 extension InboxSender {
-  /// By which limits tell senders apart.
+  /// The ID by which limits tell senders apart.
   fileprivate var peerID: PeerID {
     guard let id = PeerID(bytes: secretHash.bytes.prefix(PeerID.byteCount)) else {
       preconditionFailure("a hash is longer than an id")
@@ -152,7 +152,7 @@ extension InboxRefusal {
     }
   }
 
-  /// For the audit log.
+  /// The reason's name in the audit log.
   fileprivate var name: String {
     switch self {
     case .unreadable: "unreadable"

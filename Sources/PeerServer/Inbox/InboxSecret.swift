@@ -2,14 +2,14 @@ import HTTPTypes
 import Hummingbird
 import PeerTrust
 
-/// Where apps put a secret: some let one name the header field, some have one of their own.
+/// The secret in a request of an app. Some apps let a person name the header field, others have a fixed one.
 enum InboxSecret {
   private static let longest = 600
-  /// In this order; what is no secret of this machine's shape is passed over.
+  /// The header fields in order of preference. Values that cannot be a secret of this machine are skipped.
   private static let fields: [HTTPField.Name] =
     [.authorization] + ["X-API-Key", "X-Webhook-Secret", "X-Hpeer-Secret"].compactMap { HTTPField.Name($0) }
 
-  /// The secret that a request shows; `nil` for none, or one that cannot be of this machine.
+  /// Returns the secret in a request, or `nil` if there is none that this machine could have issued.
   static func shown(by request: Request) -> BearerToken? {
     for field in fields {
       guard let value = request.headers[field], value.utf8.count <= longest else { continue }

@@ -7,45 +7,46 @@ import OperatingSystem
 import PeerTrust
 import ServiceLifecycle
 
-/// Takes what apps send by themselves, on a port of its own. Nothing can be read through it.
+/// A server that receives data that apps send by themselves, on a port of its own. It answers no reads.
 ///
-/// Runs until its task is cancelled or its service group shuts down gracefully; a body that is being taken is taken first.
+/// The server runs until its task is cancelled or its service group shuts down gracefully. A body in progress is
+/// stored first.
 public struct InboxServer: Service {
-  /// How senders reach it.
+  /// The transport security of the inbox.
   public enum Security: Sendable {
-    /// TLS with a certificate that may change while it runs.
+    /// TLS with a certificate that may be replaced while the server runs.
     case certificates(InboxCertificates)
-    /// None: for a reverse proxy, or at somebody's own risk.
+    /// Plain HTTP, for use behind a reverse proxy or at the owner's risk.
     case plain
   }
 
-  /// Where it listens, and what it takes.
+  /// The address, security and limits of an inbox.
   public struct Configuration: Sendable {
-    /// The address to bind; `nil` for all of IPv6 and IPv4.
+    /// The address to bind; `nil` for all addresses of IPv6 and IPv4.
     public var host: String?
-    /// 0 for any that is free.
+    /// The TCP port; 0 for any free one.
     public var port: Int
-    /// What stands between senders and HTTP.
+    /// The transport security.
     public var security: Security
-    /// Tests have their own.
+    /// The limits; tests set their own.
     public var limits = InboxLimits()
-    /// By which what depends on time is measured, but for the times of a connection.
+    /// The clock for all timing except that of connections, which use the event loop's.
     public var clock: any Clock<Duration> = ContinuousClock()
 
-    /// With the limits of `hpeer serve --inbox`.
+    /// Creates a configuration with the limits of `hpeer serve --inbox`.
     public init(host: String? = nil, port: Int = InboxServer.defaultPort, security: Security) {
       (self.host, self.port, self.security) = (host, port, security)
     }
   }
 
-  /// The port unless told otherwise.
+  /// The default port.
   public static let defaultPort = 8738
   private static let backlog = 256
 
   private let configuration: Configuration
   private let application: any ApplicationProtocol
 
-  /// - Parameter onListening: told the port once connections are accepted.
+  /// - Parameter onListening: called with the port once connections are accepted.
   public init(
     _ configuration: Configuration, registry: PeerRegistry, inbox: any InboxTaking, audit: AuditTrail, logger: Logger,
     onListening: @escaping @Sendable (Int) async -> Void
@@ -86,10 +87,10 @@ public struct InboxServer: Service {
       logger: logger)
   }
 
-  /// Throws ``PeerServerError`` where it cannot listen.
+  /// Serves requests until shutdown. Throws ``PeerServerError`` if it cannot listen.
   public func run() async throws {
     do {
-      // Ends with the server.
+      // This task ends with the server.
       async let _ = keepCertificatesFresh()
       try await application.run()
     } catch let error as IOError where error.errnoCode == EADDRINUSE {

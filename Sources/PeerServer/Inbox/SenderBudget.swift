@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Token buckets, two for each sender: how many bodies, and how many samples, it may still send. There are as many senders as
-/// their owner has added.
+/// Two token buckets for each sender, of bodies and of samples. The owner determines the number of senders.
 final class SenderBudget: Sendable {
   private struct Buckets {
     var bodies: Double
@@ -19,9 +18,9 @@ final class SenderBudget: Sendable {
     elapsed = clock.stopwatch()
   }
 
-  /// Takes one body out of a sender's bucket.
+  /// Takes one body from a sender's bucket.
   ///
-  /// - Returns: `nil`, or the seconds after which there is one again.
+  /// - Returns: `nil`, or the number of seconds until a body is available.
   func take(_ sender: String) -> Int? {
     update(sender) { buckets in
       if buckets.samples < 0 { return Self.wait(-buckets.samples, limits.samplesPerSecond) }
@@ -31,7 +30,8 @@ final class SenderBudget: Sendable {
     }
   }
 
-  /// Takes the samples of a body that was taken, or its bytes where these are more: before, nobody knew how many it has.
+  /// Subtracts the samples of an accepted body, or the samples that its size counts as if these are more. The number
+  /// is unknown before.
   func spend(_ receipt: InboxReceipt, of sender: String) {
     let samples = max(receipt.taken, receipt.contentBytes / max(1, limits.bytesPerSample))
     update(sender) { $0.samples -= Double(samples) }

@@ -1,12 +1,12 @@
 import Glibc
 import NIOCore
 
-/// What is counted as one caller: an IPv4 address or an IPv6 /64, since whoever has one address of a /64 has them all
-/// (RFC 4291 section 2.5.1).
+/// The unit in which callers are counted: an IPv4 address or an IPv6 /64, because the owner of one address of a /64
+/// controls all of them (RFC 4291 section 2.5.1).
 enum AddressGroup: Hashable, Sendable {
   /// The address in network byte order.
   case ipv4(UInt32)
-  /// The first eight bytes of the address: its /64 prefix.
+  /// The first eight bytes of the address, which are its /64 prefix.
   case ipv6(UInt64)
   case unknown
 
@@ -31,7 +31,7 @@ enum AddressGroup: Hashable, Sendable {
 }
 
 extension AddressGroup: CustomStringConvertible {
-  /// `192.0.2.7`, `2001:db8:1:2::/64` or `unknown`.
+  /// The address or prefix as text: `192.0.2.7`, `2001:db8:1:2::/64` or `unknown`.
   var description: String {
     switch self {
     case .ipv4(let address):

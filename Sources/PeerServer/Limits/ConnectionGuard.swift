@@ -1,6 +1,7 @@
 import NIOCore
 
-/// Stands below TLS: admits the connection, ends it when its other side stops reading, and can end it at once.
+/// A handler below TLS that admits the connection, closes it if the other side stops reading, and can abort it at
+/// once.
 final class ConnectionGuard: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = IOData
@@ -18,7 +19,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    // Earlier, the address is not known.
+    // The address is unknown before the channel is active.
     switch table.admit(connection, from: AddressGroup(context.remoteAddress)) {
     case .dropped:
       context.close(promise: nil)
@@ -35,7 +36,7 @@ final class ConnectionGuard: ChannelDuplexHandler {
     context.fireChannelInactive()
   }
 
-  /// The buffer has run full, or has been read down again.
+  /// Called when the send buffer becomes full or has drained.
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     watchForStall(context)
     context.fireChannelWritabilityChanged()

@@ -1,23 +1,23 @@
 import PeerProtocol
 import Synchronization
 
-/// Every connection of a server, and who has to go when there are too many.
+/// The table of a server's connections. It selects the connection to close when there are too many.
 ///
 /// Strangers make room for strangers: the oldest idle connection of the address that has the most is closed for a new
-/// one. So whoever connects always gets a turn, however many connections others leave lying about, and whoever uses it
-/// to show a valid token is out of the crowd from then on. Clients make room for clients in the same way.
+/// one. A new caller therefore always gets a turn, however many idle connections others leave open. Once a connection
+/// has shown a valid token, it counts among the clients' connections. Clients make room for clients in the same way.
 final class ConnectionTable: Sendable {
   enum Refusal: Hashable, Sendable {
-    /// The address has the maximum number of connections, none of them idle.
+    /// The address has its maximum number of connections, and none is idle.
     case address
-    /// All addresses together have the maximum number of connections, none of them idle.
+    /// All addresses together have the maximum number of connections, and none is idle.
     case server
   }
 
   enum Admission {
-    /// The connection may go on.
+    /// The connection may proceed.
     ///
-    /// - Parameter replaced: the idle connection that must be closed for it.
+    /// - Parameter replaced: the idle connection that must be closed in exchange.
     case admitted(replaced: ServingConnection?)
     /// The connection must be closed without an answer.
     case dropped
@@ -25,9 +25,9 @@ final class ConnectionTable: Sendable {
 
   enum Pairing {
     case paired(replaced: ServingConnection?)
-    /// All paired connections are at work, and there are as many as may be.
+    /// All paired connections are busy, and their number is at the limit.
     case full
-    /// All of this client's connections are at work, and there are as many as it may have.
+    /// All connections of this client are busy, and their number is at the client's limit.
     case clientFull
   }
 
@@ -39,11 +39,11 @@ final class ConnectionTable: Sendable {
 
   fileprivate struct State {
     var standings: [ObjectIdentifier: Standing] = [:]
-    /// Oldest first.
+    /// The connections without a valid token by address, oldest first.
     var open: [AddressGroup: [ServingConnection]] = [:]
     var openCount = 0
     var refusedCount = 0
-    /// Oldest first.
+    /// The connections with a valid token by client, oldest first.
     var paired: [PeerID: [ServingConnection]] = [:]
     var pairedCount = 0
   }
@@ -55,7 +55,7 @@ final class ConnectionTable: Sendable {
     self.limits = limits
   }
 
-  /// A new connection. It must be removed when it has ended.
+  /// Admits a new connection. It must be removed when it ends.
   func admit(_ connection: ServingConnection, from address: AddressGroup) -> Admission {
     state.withLock { state in
       let refusal: Refusal
@@ -82,7 +82,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// A connection has shown a valid token of this client.
+  /// Counts a connection that has shown a valid token of this client among the client's.
   func pair(_ connection: ServingConnection, with client: PeerID) -> Pairing {
     state.withLock { state in
       var replaced: ServingConnection?
@@ -94,7 +94,7 @@ final class ConnectionTable: Sendable {
         replaced = idle
       }
       if let replaced { state.remove(replaced) }
-      // One that has ended in the meantime must not come back.
+      // A connection that has ended meanwhile must not be added again.
       guard state.remove(connection) else { return .paired(replaced: replaced) }
       state.insert(connection, pairedWith: client)
       return .paired(replaced: replaced)
@@ -112,7 +112,7 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// How many connections there are of each kind.
+  /// The number of connections of each kind.
   var counts: (open: Int, refused: Int, paired: Int) {
     state.withLock { ($0.openCount, $0.refusedCount, $0.pairedCount) }
   }
@@ -158,8 +158,8 @@ extension [ServingConnection] {
 }
 
 extension Dictionary where Value == [ServingConnection] {
-  /// The connection to close for a new one: the oldest idle one of the owner with the most connections, or, if all of
-  /// that owner's are at work, of any other.
+  /// The connection to close for a new one: the oldest idle one of the owner with the most connections, or of any
+  /// other owner if all of those are busy.
   fileprivate var oldestIdle: ServingConnection? {
     if let idle = values.max(by: { $0.count < $1.count })?.oldestIdle { return idle }
     for connections in values {

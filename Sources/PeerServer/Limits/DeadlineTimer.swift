@@ -1,13 +1,13 @@
 import NIOCore
 
-/// A deadline that is moved often and expires rarely. Bound to its event loop.
+/// A timer for a deadline that moves often and expires rarely. Bound to its event loop.
 final class DeadlineTimer {
   private let eventLoop: NIOIsolatedEventLoop
   private let passed: () -> Void
   private var deadline: NIODeadline?
   private var scheduled: (task: Scheduled<Void>, at: NIODeadline)?
 
-  /// - Parameter passed: called on `eventLoop`, which must be the current one.
+  /// - Parameter passed: called on `eventLoop`, which must be the current event loop.
   init(_ eventLoop: any EventLoop, passed: @escaping () -> Void) {
     self.eventLoop = eventLoop.assumeIsolated()
     self.passed = passed
@@ -16,7 +16,7 @@ final class DeadlineTimer {
   func set(_ duration: Duration) {
     let deadline = NIODeadline.now() + TimeAmount(duration)
     self.deadline = deadline
-    // A task that comes too early looks again; only one that would come too late has to be replaced.
+    // A task that fires too early reschedules itself, so only a task that would fire too late is replaced.
     if let scheduled {
       guard deadline < scheduled.at else { return }
       scheduled.task.cancel()

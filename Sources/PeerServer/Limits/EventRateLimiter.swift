@@ -1,6 +1,5 @@
-/// Decides which of many like events from callers without a token are written down, so that noise can neither fill the
-/// disk nor push real events out of sight: of each kind ten, at most one a minute, and after that one an hour for as
-/// long as it goes on.
+/// A rate limiter for log entries about callers without a token, so that noise can neither fill the disk nor hide
+/// real events. Of each kind it admits ten events, at most one a minute, and then one an hour.
 struct EventRateLimiter {
   private struct Kind {
     var left = EventRateLimiter.burst
@@ -12,13 +11,15 @@ struct EventRateLimiter {
   static let burst = 10
   private static let spacing = Duration.seconds(60)
   private static let recovery = Duration.seconds(3600)
-  /// Kinds come from this program; the limit holds should one ever come from callers.
+  /// The maximum number of kinds. Kinds come from this program; the limit is a safeguard in case they ever come from
+  /// callers.
   private static let maximumKinds = 32
   private var kinds: [String: Kind] = [:]
 
-  /// The number of events of this kind that went unwritten since the last that was, if this one is to be written.
+  /// Returns the number of events of this kind skipped since the last recorded one if this event should be recorded,
+  /// else nil.
   ///
-  /// - Parameter now: how long it has been since some instant.
+  /// - Parameter now: the time since a fixed instant.
   mutating func admit(_ name: String, at now: Duration) -> Int? {
     let name = kinds[name] != nil || kinds.count < Self.maximumKinds ? name : "other"
     var kind = kinds[name] ?? Kind(regained: now)
@@ -32,7 +33,7 @@ struct EventRateLimiter {
       kind.skipped += 1
       return nil
     }
-    // Time regains only what was spent.
+    // Recovery starts when the first event of a full budget is spent.
     if kind.left == Self.burst { kind.regained = now }
     kind.left -= 1
     kind.written = now

@@ -1,17 +1,17 @@
 import PeerProtocol
 import Synchronization
 
-/// A fair semaphore: limits the concurrent work in all and for each client. Clients are served round robin, the
-/// requests of one in order of arrival.
+/// A fair semaphore that limits concurrent work in total and for each client. Clients are served round robin, and the
+/// requests of one client in order of arrival.
 ///
-/// Reading and encoding a page of samples keeps a thread for many milliseconds. There are no more threads than cores,
-/// so among two hundred concurrent requests a short one would wait behind two hundred pages; and one client that sends
-/// them would have all others wait.
+/// Reading and encoding a page of samples occupies a thread for many milliseconds, and there are only as many threads
+/// as cores. Without fairness, a short request would wait behind two hundred pages, and one client that requests them
+/// would delay all others.
 final class FairSemaphore: Sendable {
   /// The permits and the queue of one client.
   fileprivate struct ClientQueue {
     var held = 0
-    /// In order of arrival.
+    /// The waiting tasks in order of arrival.
     var waiting: [(id: UInt64, continuation: CheckedContinuation<Void, any Error>)] = []
   }
 
@@ -19,7 +19,7 @@ final class FairSemaphore: Sendable {
     var free: Int
     var next: UInt64 = 0
     var queues: [PeerID: ClientQueue] = [:]
-    /// The clients that have someone waiting: the one whose turn is next first.
+    /// The clients with waiting tasks, the next in turn first.
     var order: [PeerID] = []
   }
 
@@ -29,10 +29,11 @@ final class FairSemaphore: Sendable {
   private let state: Mutex<State>
 
   /// - Parameters:
-  ///   - permits: maximum concurrent holders of permits that any client can get, in addition to each client's own.
-  ///   - permitsPerClient: maximum concurrent holders of one client.
-  ///   - ownPermits: permits of each client that no other can hold. Only where the number of clients is bounded.
-  ///   - queuePerClient: maximum queued tasks of one client.
+  ///   - permits: the maximum number of concurrent permits shared by all clients, in addition to each client's own.
+  ///   - permitsPerClient: the maximum number of concurrent permits of one client.
+  ///   - ownPermits: the permits of each client that no other can hold. Use this only if the number of clients is
+  ///     bounded.
+  ///   - queuePerClient: the maximum number of waiting tasks of one client.
   init(permits: Int, permitsPerClient: Int, ownPermits: Int = 0, queuePerClient: Int) {
     state = Mutex(State(free: max(1, permits)))
     self.permitsPerClient = max(1, permitsPerClient)
@@ -40,16 +41,16 @@ final class FairSemaphore: Sendable {
     self.queuePerClient = queuePerClient
   }
 
-  /// Suspends until there is a permit.
+  /// Suspends until a permit is available and returns it.
   ///
-  /// - Throws: `CancellationError` if the task is cancelled meanwhile, and ``ServerFailure`` 429 where the client's
-  ///   queue is full.
+  /// - Throws: `CancellationError` if the task is cancelled meanwhile, or ``ServerFailure`` 429 if the client's queue
+  ///   is full.
   func acquire(_ client: PeerID) async throws -> Permit {
     try await wait(client, isLimited: true)
     return Permit(self, client)
   }
 
-  /// Queued tasks of all clients.
+  /// The number of waiting tasks of all clients.
   var queueLength: Int { state.withLock { $0.queues.values.reduce(0) { $0 + $1.waiting.count } } }
 
   fileprivate func wait(_ client: PeerID, isLimited: Bool) async throws {
@@ -60,7 +61,7 @@ final class FairSemaphore: Sendable {
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         let answer: Result<Void, any Error>? = state.withLock { state in
-          // Under the lock: a cancellation is seen either here or by the handler below.
+          // Checked under the lock, so that a cancellation is seen either here or by the handler below.
           if Task.isCancelled { return .failure(CancellationError()) }
           var queue = state.queues[client] ?? ClientQueue()
           defer { state.queues[client] = queue }
@@ -99,11 +100,11 @@ final class FairSemaphore: Sendable {
     let next = state.withLock { state -> CheckedContinuation<Void, any Error>? in
       if var queue = state.queues[client] {
         queue.held -= 1
-        // A client's own permits are the last that it gives back.
+        // A client releases its own permits last.
         if queue.held >= ownPermits { state.free += 1 }
         state.set(queue, of: client)
       }
-      // One permit has become free, so that one task at most gets it: of all who might, the one whose turn it is.
+      // One permit was released, so at most one task gets it: the first in turn that may.
       guard let index = state.order.firstIndex(where: { state.queues[$0].map { admits($0, state) } ?? false })
       else { return nil }
       let admitted = state.order.remove(at: index)
@@ -120,7 +121,7 @@ final class FairSemaphore: Sendable {
 }
 
 extension FairSemaphore.State {
-  /// Forgets a client that neither holds a permit nor waits.
+  /// Stores a client's queue, or removes it if the client neither holds a permit nor waits.
   fileprivate mutating func set(_ queue: FairSemaphore.ClientQueue, of client: PeerID) {
     if queue.waiting.isEmpty { order.removeAll { $0 == client } }
     queues[client] = queue.held == 0 && queue.waiting.isEmpty ? nil : queue
@@ -128,7 +129,7 @@ extension FairSemaphore.State {
 }
 
 extension FairSemaphore {
-  /// A permit, given back when the last reference to it goes.
+  /// A permit, released when its last reference is gone.
   final class Permit: Sendable {
     private let semaphore: FairSemaphore
     private let client: PeerID
@@ -139,7 +140,7 @@ extension FairSemaphore {
       self.client = client
     }
 
-    /// Gives the permit back to the next task in turn.
+    /// Releases the permit to the next task in turn.
     func release() {
       let wasHeld = isHeld.withLock { isHeld in
         defer { isHeld = false }
@@ -148,7 +149,8 @@ extension FairSemaphore {
       if wasHeld { semaphore.release(client) }
     }
 
-    /// Goes to the end of the client's queue, however many wait there. Only after ``release()``.
+    /// Acquires the permit again, at the end of the client's queue and regardless of its length. Call this only after
+    /// ``release()``.
     func reacquire() async throws {
       try await semaphore.wait(client, isLimited: false)
       isHeld.withLock { $0 = true }

@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// HTTP over TLS, or without it, with ``ServingLimits`` at every level of the pipeline.
+/// An HTTP/1.1 channel, with or without TLS, that applies ``ServingLimits`` at every level of the pipeline.
 struct GuardedChannel: ServerChildChannel {
   typealias Base = HTTP1Channel
 
@@ -55,8 +55,8 @@ struct GuardedChannel: ServerChildChannel {
 
 /// A connection between its acceptance and the task that serves it.
 ///
-/// When the listener ends in between, nobody takes it. NIO has it that every async channel is finished by hand, and
-/// stops the process otherwise.
+/// If the listener ends in between, no task takes the connection. NIO stops the process unless every async channel is
+/// finished explicitly, so this type does that.
 final class AcceptedConnection: ServerChildChannelValue {
   let connection: ServingConnection
   private let value: HandedOver<GuardedChannel.Base.Value>
@@ -72,7 +72,8 @@ final class AcceptedConnection: ServerChildChannelValue {
   func take() -> GuardedChannel.Base.Value? { value.take() }
 }
 
-/// Stands between TLS and the HTTP decoder: counts what a request costs on the wire, which the decoder hides.
+/// A handler between TLS and the HTTP decoder that counts the bytes of a request on the wire, which the decoder
+/// hides.
 final class RequestMeter: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
@@ -86,8 +87,8 @@ final class RequestMeter: ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // What comes after the last answer is read only to be thrown away: unread, it would have the kernel reset the
-    // connection and the answer with it.
+    // Bytes after the last answer are read and discarded. If they stayed unread, the kernel would reset the
+    // connection and lose the answer.
     guard !watch.readsNoMore else { return }
     let before = watch.requestsRead
     bytes += unwrapInboundIn(data).readableBytes
@@ -98,18 +99,19 @@ final class RequestMeter: ChannelInboundHandler {
   }
 }
 
-/// Lets the kernel end connections whose other side is gone or has stopped reading.
+/// A handler that sets socket options so that the kernel ends connections whose other side is gone or has stopped
+/// reading.
 ///
-/// A response in progress has no idle time-out, so without this a peer that falls asleep in the middle of a pull would
-/// hold its connection, and the page that waits for it, for ever.
+/// A response in progress has no idle timeout. Without this, a peer that falls asleep during a pull would hold its
+/// connection and a page of samples forever.
 final class StalledPeer: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = NIOAny
 
-  /// Milliseconds that sent data may stay unacknowledged, or unsent before a closed window (RFC 5482; tcp(7)). Longer
-  /// than a client's store may keep it waiting.
+  /// The number of milliseconds that sent data may stay unacknowledged, or unsent before a closed window (RFC 5482;
+  /// tcp(7)). Longer than a client's store may keep the server waiting.
   private static let userTimeout: SocketOptionValue = 120_000
 
-  /// Bytes that the kernel takes beyond what is on its way; by itself it would take megabytes for each connection.
+  /// The bytes that the kernel buffers in addition to those in flight. Its default is megabytes for each connection.
   private static let unsentBytes: SocketOptionValue = 128 * 1024
 
   func handlerAdded(context: ChannelHandlerContext) {

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// A value that must be taken by somebody, or else be disposed of.
+/// A container for a value that is disposed of unless it is taken.
 final class HandedOver<Value: Sendable>: Sendable {
   private let value: Mutex<Value?>
   private let dispose: @Sendable (Value) async throws -> Void
 
-  /// - Parameter dispose: called in a task of its own, when the last reference goes and nobody has taken the value.
+  /// - Parameter dispose: called in a new task if the last reference goes away before the value is taken.
   init(_ value: Value, dispose: @escaping @Sendable (Value) async throws -> Void) {
     self.value = Mutex(value)
     self.dispose = dispose
@@ -20,7 +20,7 @@ final class HandedOver<Value: Sendable>: Sendable {
 
   deinit {
     guard let value = take() else { return }
-    // Nobody is left whose child this task could be.
+    // An unstructured task, because a deinitializer has no parent task.
     Task { [dispose] in try? await dispose(value) }
   }
 }

@@ -1,7 +1,7 @@
 import PeerProtocol
 import Synchronization
 
-/// Counts the long-poll permits that are in use, by client; see ``ServingLimits/waits``.
+/// A counter of the long-poll permits in use, by client; see ``ServingLimits/waits``.
 final class LongPollPermits: Sendable {
   private let limits: ServingLimits
   private let taken = Mutex<[PeerID: Int]>([:])
@@ -10,7 +10,8 @@ final class LongPollPermits: Sendable {
     self.limits = limits
   }
 
-  /// A long-poll permit, to be given back with ``Permit/release()``; `nil` where the client's or all of them are in use.
+  /// Returns a long-poll permit, to be returned with ``Permit/release()``, or `nil` if all permits of the client or
+  /// of the server are in use.
   func acquire(_ client: PeerID) -> Permit? {
     taken.withLock { taken in
       let mine = taken[client, default: 0]

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Token buckets, one for each address: how many requests without a token it may still send.
+/// A token bucket for each address that limits requests without a token.
 final class RequestBudget: Sendable {
   private struct Bucket {
     var tokens: Double
@@ -19,9 +19,9 @@ final class RequestBudget: Sendable {
     capacity = max(1, limits.accountedAddresses)
   }
 
-  /// Takes one request out of an address's bucket.
+  /// Takes one request from an address's bucket.
   ///
-  /// - Returns: `nil`, or the seconds after which there is one again.
+  /// - Returns: `nil`, or the number of seconds until a request is allowed.
   func take(_ address: AddressGroup, now: NIODeadline = .now()) -> Int? {
     buckets.withLock { buckets in
       var bucket = buckets[address] ?? Bucket(tokens: burst, updated: now)
@@ -35,10 +35,10 @@ final class RequestBudget: Sendable {
     }
   }
 
-  /// Addresses that have a token bucket.
+  /// The number of addresses with a token bucket.
   var count: Int { buckets.withLock(\.count) }
 
-  /// Forgets the quarter that has been quiet longest, so that the cost is spread over many calls.
+  /// Removes the quarter of the buckets unused for longest, so that the cost is spread over many calls.
   private func makeRoom(in buckets: inout [AddressGroup: Bucket]) {
     let oldest = buckets.sorted { $0.value.updated < $1.value.updated }.prefix(max(1, capacity / 4))
     for (address, _) in oldest { buckets[address] = nil }

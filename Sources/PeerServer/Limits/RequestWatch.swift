@@ -2,10 +2,10 @@ import NIOCore
 import NIOHTTP1
 import NIOTLS
 
-/// Stands behind the HTTP decoder: knows what a connection is waiting for, and for how long it may.
+/// A handler behind the HTTP decoder that tracks what a connection waits for and enforces the time limits.
 ///
-/// Also speaks the parts of HTTP that end connections: 408 and 431 for heads that are too slow or too big,
-/// `Connection: close` in answers, and HTTP/1.0.
+/// It also sends the answers that end connections: 408 and 431 for heads that are too slow or too big, and
+/// `Connection: close`. It adapts answers to HTTP/1.0.
 final class RequestWatch: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -21,16 +21,16 @@ final class RequestWatch: ChannelDuplexHandler {
   private var context: ChannelHandlerContext?
   private var phase = Phase.handshake
   private var timer: DeadlineTimer?
-  /// The protocol versions of the requests that have not been answered.
+  /// The HTTP versions of the requests not yet answered.
   private var unanswered: [HTTPVersion] = []
   private var isReading = false
-  /// The bytes that have come are no HTTP, or too much of it; the decoder reads no more.
+  /// The parser's error: the bytes are not HTTP or exceed a limit, and the decoder reads no more.
   private var failure: HTTPParserError?
-  /// Whether more requests are pipelined than ``ServingLimits/pipelinedRequests``.
+  /// Whether more than ``ServingLimits/pipelinedRequests`` requests are pipelined.
   private var isFull = false
   private var isAnswerBegun = false
   private var endsConnection = false
-  /// Requests received completely, head and body.
+  /// The number of requests received completely, head and body.
   private(set) var requestsRead = 0
 
   init(_ connection: ServingConnection, limits: ServingLimits) {
@@ -61,12 +61,12 @@ final class RequestWatch: ChannelDuplexHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if case TLSUserEvent.handshakeCompleted? = event as? TLSUserEvent { enter(.firstRequest) }
-    // Whoever is being answered may finish; whoever has yet to send a body has had its time.
+    // At shutdown, answers in progress may finish, but a body that is still being sent gets only a short time.
     if event is ChannelShouldQuiesceEvent, phase == .body { timer?.set(limits.shutdown) }
     context.fireUserInboundEventTriggered(event)
   }
 
-  /// Bytes of a request have come, before the decoder has seen them.
+  /// Notes that bytes of a request have arrived, before the decoder sees them.
   func bytesArrived() {
     if phase == .firstRequest || phase == .idle { enter(.head) }
   }
@@ -83,7 +83,7 @@ final class RequestWatch: ChannelDuplexHandler {
         return
       }
       if head.version == .http1_0, !head.headers.contains(name: "Host") {
-        // It need not say which host it is for.
+        // HTTP/1.0 requests need no Host field, but HostCheck requires one.
         head.headers.add(name: "Host", value: "")
         data = wrapInboundOut(.head(head))
       }
@@ -105,7 +105,7 @@ final class RequestWatch: ChannelDuplexHandler {
     context.fireErrorCaught(error)
   }
 
-  /// A request has more bytes than it may have.
+  /// Refuses a request that has exceeded its maximum number of bytes.
   func requestIsTooBig() {
     guard let context, !readsNoMore else { return }
     if unanswered.count == 1, isReading, !isAnswerBegun {
@@ -124,7 +124,7 @@ final class RequestWatch: ChannelDuplexHandler {
     }
     switch unwrapOutboundIn(data) {
     case .head(let head) where failure == .headerOverflow && head.status == .badRequest:
-      // The server answers with 400 whatever the decoder does not take; here it is known why.
+      // The server answers 400 to every parser error; this handler knows that the head was too large.
       refuse(.requestHeaderFieldsTooLarge, "Request head too large", context, promise: promise)
     case .head(var head):
       isAnswerBegun = true
@@ -151,7 +151,7 @@ final class RequestWatch: ChannelDuplexHandler {
     context.close(mode: mode, promise: promise)
   }
 
-  /// Reads no more, sends what is there to be sent, and ends the connection.
+  /// Stops reading, sends the pending output, and ends the connection.
   func close() {
     guard let context, phase != .closing else { return }
     context.flush()
@@ -180,14 +180,14 @@ final class RequestWatch: ChannelDuplexHandler {
   }
 
   private func enter(_ phase: Phase) {
-    // A connection that is being closed has nothing else to wait for.
+    // A closing connection stays in that phase.
     guard self.phase != .closing else { return }
     self.phase = phase
     switch phase {
     case .handshake: timer?.set(limits.handshake)
     case .firstRequest: timer?.set(limits.firstRequest)
     case .head: timer?.set(limits.head)
-    // The route that reads the body answers first.
+    // Lingers so that the route that reads the body times out first and can answer.
     case .body: timer?.set(limits.body + limits.linger)
     case .answering: timer?.cancel()
     case .idle: timer?.set(limits.idle)

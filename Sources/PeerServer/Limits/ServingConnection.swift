@@ -3,7 +3,7 @@ import NIOCore
 import PeerProtocol
 import Synchronization
 
-/// One accepted connection, as the limits see it.
+/// An accepted connection, with the state that the limits need.
 final class ServingConnection: Sendable {
   /// The connection that the current task serves.
   @TaskLocal static var current: ServingConnection?
@@ -19,28 +19,28 @@ final class ServingConnection: Sendable {
     self.table = table
   }
 
-  /// Whether a request with a valid token has come over this connection.
+  /// Whether the connection has carried a request with a valid token.
   var isPaired: Bool { client.withLock { $0 != nil } }
 
-  /// Whether a whole request has arrived and its answer has not yet left.
+  /// Whether a complete request has arrived that is not yet answered.
   var isAnswering: Bool {
     get { answering.load(ordering: .relaxed) }
     set { answering.store(newValue, ordering: .relaxed) }
   }
 
-  /// Whether it is on record that requests over this connection wait for changes.
+  /// Whether the audit log already has an entry about long polls over this connection.
   var isFollowing: Bool {
     get { following.load(ordering: .relaxed) }
     set { following.store(newValue, ordering: .relaxed) }
   }
 
-  /// Why nothing but a request with a token is served here, if so.
+  /// The reason why this connection only serves requests with a token, or nil if it serves all.
   var refusal: ConnectionTable.Refusal? { table.refusal(of: self) }
 
-  /// The current request bears a valid token of this client. Throws ``ServerFailure`` 503 when as many paired connections
-  /// as there may be are all at work, 429 when the client's are.
+  /// Notes that the current request has a valid token of this client. Throws ``ServerFailure`` 503 if all paired
+  /// connections are busy and at their limit, or 429 if the client's are.
   func showToken(of client: PeerID) throws {
-    // One that bears another's token from now on counts as the other's.
+    // If a later request has another client's token, the connection counts as the other client's.
     if self.client.withLock({ $0 == client }) { return }
     switch table.pair(self, with: client) {
     case .full: throw ServerFailure.tooBusy
@@ -51,17 +51,17 @@ final class ServingConnection: Sendable {
     }
   }
 
-  /// Ends the connection at once, without a TLS goodbye, which its other side could draw out.
+  /// Closes the connection at once, without the TLS closing exchange, which the other side could delay.
   func abort() {
     channel.triggerUserOutboundEvent(ConnectionAbort(), promise: nil)
   }
 }
 
-/// Asks ``ConnectionGuard``, which stands below TLS, to close the socket.
+/// An event that asks ``ConnectionGuard``, below TLS, to close the socket.
 struct ConnectionAbort: Sendable {}
 
 extension ServerFailure {
-  /// Too many requests or connections from the caller's address.
+  /// Returns the 429 failure for too many requests or connections from the caller's address.
   static func tooMany(retryAfter seconds: Int, closing: Bool) -> Self {
     var headers: HTTPFields = [.retryAfter: String(seconds)]
     if closing { headers[.connection] = "close" }
@@ -70,7 +70,7 @@ extension ServerFailure {
       headers: headers)
   }
 
-  /// 503: all addresses together have too many connections.
+  /// The 503 failure for too many connections from all addresses together.
   static var tooBusy: Self {
     .init(
       status: .serviceUnavailable, message: "Too many connections: try again in 5 s.",

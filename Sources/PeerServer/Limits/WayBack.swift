@@ -2,16 +2,16 @@ import OperatingSystem
 import PeerProtocol
 import PeerTrust
 
-/// Tries whether this machine reaches those that ask for it: each at most once in ``pause``, one attempt at a time, so that
-/// a caller makes this machine connect to nothing more often, nor keep more open, than one connection.
+/// A check whether this machine can connect to machines that request their pairing view. Each is tried at most once
+/// per ``pause`` and with one attempt at a time, so that a caller cannot make this machine open many connections.
 actor WayBack {
-  /// Tries one machine where it was last, and nowhere else; bounded in time.
+  /// A function that tries one machine at its last known address only, within a time limit.
   typealias Trial = @Sendable (ServerRecord) async -> PairingView.Following
 
-  /// Time in which the outcome of an attempt is told again instead of a new one. Shorter than what a person needs to
-  /// mend something.
+  /// The time for which the result of an attempt is reused. Shorter than the time that a person needs to fix a
+  /// problem.
   static let pause = Duration.seconds(5)
-  /// Maximum time of an attempt, the search for the address of a name included: less than the caller waits in silence.
+  /// The maximum time of an attempt, including name resolution. Shorter than the caller's limit on silence.
   static let patience = Duration.seconds(4)
 
   private let trial: Trial?
@@ -20,14 +20,16 @@ actor WayBack {
   private var tried: [PeerID: (at: Duration, following: PairingView.Following)] = [:]
   private var trying: Set<PeerID> = []
 
-  /// - Parameter trial: `nil` where nothing is tried.
+  /// - Parameter trial: the attempt function, or `nil` to try no machine.
   init(_ trial: Trial?, clock: any Clock<Duration> = ContinuousClock()) {
     self.trial = trial
     self.clock = clock
     elapsed = clock.stopwatch()
   }
 
-  /// - Parameter server: as this machine has it in its list.
+  /// Returns the result of connecting to a machine.
+  ///
+  /// - Parameter server: the machine's record in this machine's list.
   func following(_ server: ServerRecord) async -> PairingView.Following {
     if let last = tried[server.id], elapsed() - last.at < Self.pause { return last.following }
     guard let trial, trying.insert(server.id).inserted else { return .init(endpoint: nil, outcome: .untried) }
@@ -42,16 +44,16 @@ actor WayBack {
     if found != nil {
       trying.remove(server.id)
     } else {
-      // The search for an address cannot be ended: until it has, nothing else is tried.
+      // Name resolution cannot be cancelled, so this machine is not tried again until it has ended.
       Task {
         _ = await attempt.value
         trying.remove(server.id)
       }
-      // The caller has gone, which says nothing of the way.
+      // The caller disconnected, which says nothing about reachability.
       if Task.isCancelled { return .init(endpoint: nil, outcome: .untried) }
     }
     let following = found ?? .init(endpoint: nil, outcome: .unreachable)
-    // Of machines that do not ask any more, nothing stays.
+    // Removes results that are too old to be reused.
     tried = tried.filter { elapsed() - $0.value.at < Self.pause }
     tried[server.id] = (elapsed(), following)
     return following

@@ -1,9 +1,9 @@
 import Hummingbird
 import NIOCore
 
-/// Middleware that rechecks a client's authorisation before a response begins and before each page of it, and ends a
-/// response whose client has lost it: a revoked token and a narrowed scope take effect immediately, not with the next
-/// request.
+/// Middleware that rechecks a client's authorization before a response begins and before each page of it, and ends
+/// the response if the client has lost it. Revoking a token or narrowing a scope takes effect immediately, not with
+/// the next request.
 struct AuthorizationRecheck: RouterMiddleware {
   let authentication: BearerAuthentication
   let limits: ServingLimits
@@ -26,7 +26,7 @@ struct AuthorizationRecheck: RouterMiddleware {
     response.body = ResponseBody(contentLength: body.contentLength) { writer in
       let base = writer
       try await withThrowingTaskGroup(of: Void.self) { group in
-        // A reader that takes its time over one page.
+        // Rechecks also while a slow reader takes its time over one page.
         group.addTask {
           repeat {
             try await clock.sleep(for: interval)
@@ -47,7 +47,7 @@ private struct Right: Sendable {
   let context: PeerRequestContext
   let granted: GrantedScope
 
-  /// Throws ``ServerFailure`` 401 for a token that is not valid any more, 503 for a scope that has become another.
+  /// Throws ``ServerFailure`` 401 for a token that is no longer valid, or 503 for a changed scope.
   func require() async throws {
     var context = context
     context.authentication = nil
@@ -56,7 +56,8 @@ private struct Right: Sendable {
     }
   }
 
-  /// False only where the right is known to be lost: a registry that cannot be read ends no answer between two pages.
+  /// Returns false only if the authorization is known to be lost. An unreadable registry does not end a response
+  /// between two pages.
   func isHeld() async -> Bool {
     do {
       try await require()

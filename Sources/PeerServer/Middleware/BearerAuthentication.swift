@@ -6,8 +6,8 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// Lets a request through only with a valid token (RFC 6750 section 2.1). The registry is asked about every request, so
-/// that a revoked token is refused at once, whichever process revoked it.
+/// Middleware that only passes requests with a valid token (RFC 6750 section 2.1). It asks the registry about every
+/// request, so that a revoked token is refused at once, regardless of which process revoked it.
 struct BearerAuthentication: RouterMiddleware {
   let registry: PeerRegistry
   let audit: AuditTrail
@@ -21,8 +21,8 @@ struct BearerAuthentication: RouterMiddleware {
     return try await next(request, context)
   }
 
-  /// The client that a request's token belongs to, as ``authenticate(_:_:)`` has it. Writes down that it is refused, and
-  /// throws ``ServerFailure`` 401, or 423 while the owner has locked this machine.
+  /// Returns the client of a request's token; see ``authenticate(_:_:)``. Otherwise records the refusal and throws
+  /// ``ServerFailure`` 401, or 423 while the owner has locked this machine.
   func authorize(_ request: Request, _ context: inout PeerRequestContext) async throws -> AuthorizedClient {
     switch try await authenticate(request, &context) {
     case .success(let client) where client.isLocked:
@@ -54,7 +54,7 @@ struct BearerAuthentication: RouterMiddleware {
     }
   }
 
-  /// The client that a request's token belongs to. The answer stays in `context`, for whoever asks next.
+  /// Returns the client of a request's token. The result is cached in `context`.
   func authenticate(
     _ request: Request, _ context: inout PeerRequestContext
   ) async throws -> Result<AuthorizedClient, Refusal> {
@@ -90,7 +90,8 @@ struct BearerAuthentication: RouterMiddleware {
     }
   }
 
-  /// The client of a bound token that came with a certificate of which the old one says that it has taken its place.
+  /// Returns the client of a bound token that came with a new certificate, if a statement signed with the old key
+  /// confirms the new certificate.
   private func follow(
     _ request: Request, _ token: BearerToken, _ certificate: Fingerprint?
   ) async throws -> ClientAuthorization? {
@@ -116,18 +117,18 @@ extension AuthorizedClient {
   }
 }
 
-/// The authenticated client of a request, and what it may read.
+/// The authenticated client of a request and its permissions.
 struct AuthorizedClient: Sendable {
   var id: PeerID
-  /// As the peer calls itself: hostile text.
+  /// The name chosen by the client; treat it as hostile text.
   var name: String
-  /// What is kept of the token that the request came with.
+  /// The hash of the request's token.
   var token: TokenHash
   var scope: ClientScope
-  /// Paired by plain code, as other apps' clients do.
+  /// Whether the client paired by plain code, as other apps' clients do.
   var isForeign: Bool
-  /// The use of the token before this one; `nil` for the first.
+  /// The time of the token's previous use; `nil` for the first.
   var lastSeen: Date?
-  /// Nobody is answered now.
+  /// Whether the owner has locked this machine, so that no client is answered.
   var isLocked = false
 }

@@ -5,10 +5,10 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Error middleware: maps every error thrown below it to a documented response, so that nothing internal reaches the
+/// Middleware that maps every error thrown below it to a documented response, so that no internal details reach the
 /// caller.
 struct ErrorMiddleware: RouterMiddleware {
-  /// The methods of each path, so that a wrong method is told from a wrong path.
+  /// The methods of each path, used to distinguish a wrong method from a wrong path.
   let methods: [String: Set<HTTPRequest.Method>]
 
   func handle(
@@ -19,7 +19,7 @@ struct ErrorMiddleware: RouterMiddleware {
       return try await next(request, context)
     } catch {
       let answer = try answer(to: request, error, context)
-      // A body after the head of a HEAD answer would be taken for the next answer.
+      // A client would read a body after a HEAD answer as the next answer.
       return request.method == .head ? answer.createHeadResponse() : answer
     }
   }
@@ -31,10 +31,10 @@ struct ErrorMiddleware: RouterMiddleware {
       return JSONAnswer.response(PairErrorBody(rejection), status: .init(code: rejection.httpStatus))
     case let error as HTTPError: return notHandled(request, error).response()
     case let error as any HTTPResponseError: return notHandled(request, HTTPError(error.status)).response()
-    // Hummingbird answers the first with 400 and ends the connection in both cases.
+    // Hummingbird answers 400 to the first, and ends the connection in both cases.
     case is HTTPParserError, is CancellationError: throw error
     case is StoreError, is PeerRegistryError:
-      // A cancelled read comes back as an error of the store.
+      // The store reports a cancelled read as an error of its own.
       try Task.checkCancellation()
       context.logger.error("store", metadata: ["error": "\(error)"])
       return ServerFailure(

@@ -2,11 +2,11 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Middleware that schedules paired clients fairly (round robin), and writes streamed bodies in small pieces.
+/// Middleware that schedules paired clients fairly (round robin) and writes streamed bodies in small pieces.
 ///
-/// A client holds a permit while its response, or a page of it, is read and encoded, and none while it is
-/// written, so that slow clients hold up nobody. TLS turns whatever is written in one call into as many encrypted bytes
-/// in memory, so that a client that does not read would have the server keep a whole page twice.
+/// A client holds a permit while its response, or a page of it, is read and encoded, but not while it is written, so
+/// that slow clients delay no others. TLS encrypts everything written in one call into memory. Without pieces, the
+/// server would hold a whole page twice for a client that does not read.
 struct FairScheduling: RouterMiddleware {
   let semaphore: FairSemaphore
 

@@ -5,19 +5,19 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// Notices that a client's identity is used by two machines, and says so.
+/// A detector of two machines that use the same client identity. It warns in the log and the audit log.
 final class MetMachines: Sendable {
   private let registry: PeerRegistry
   private let audit: AuditTrail
   private let logger: Logger
-  /// Of each client, as it was met last.
+  /// The machine mark each client sent in its most recent request.
   private let last = Mutex<[PeerID: MachineMark]>([:])
 
   init(registry: PeerRegistry, audit: AuditTrail, logger: Logger) {
     (self.registry, self.audit, self.logger) = (registry, audit, logger)
   }
 
-  /// Takes note of the machine that asks. What cannot be noted keeps nobody from being answered.
+  /// Records the machine mark of a request. A failure to record it does not stop the answer.
   func meet(_ client: AuthorizedClient, _ request: Request, at address: String) async {
     guard let field = Self.field, let mark = request.headers[field].flatMap({ MachineMark(text: $0) }) else { return }
     guard last.withLock({ $0.updateValue(mark, forKey: client.id) != mark }) else { return }

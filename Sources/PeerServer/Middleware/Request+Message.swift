@@ -5,23 +5,23 @@ import NIOHTTP1
 import PeerProtocol
 import Synchronization
 
-/// The slowest that a body may come, but for its end.
+/// The minimum rate at which a body must arrive, except at its end.
 struct BodyPace: Sendable {
   var leastBytes: Int
-  /// How long a sender has for so many.
+  /// The interval in which ``leastBytes`` must arrive.
   var each: Duration
 }
 
 extension Request {
-  /// What the caller shows of the certificate that it had before; `nil` for nothing, and for what cannot be that.
+  /// The rotation statement of a client that replaced its certificate, or `nil` if there is none or it is malformed.
   var rotation: RotationStatement? {
     HTTPField.Name(RotationStatement.header).flatMap { headers[$0] }.flatMap { RotationStatement(text: $0) }
   }
 
-  /// The whole body of a request that anyone may send, bounded in size and time.
+  /// Returns the complete body of a request, bounded in size and time.
   ///
-  /// Throws ``ServerFailure`` 408 when it does not arrive in time, or more slowly than `pace`, and 400 when the caller
-  /// breaks it off, and `NIOTooManyBytesError` (413) when it is larger than `limit` bytes.
+  /// Throws ``ServerFailure`` 408 if the body does not arrive in time or is slower than `pace`, 400 if the caller
+  /// ends it early, and `NIOTooManyBytesError` (413) if it is larger than `limit` bytes.
   func message(
     upTo limit: Int, within timeout: Duration, pace: BodyPace? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws -> ByteBuffer {
@@ -52,14 +52,14 @@ extension Request {
   }
 }
 
-/// A body that is being read, and how much of it has come.
+/// A body that is being read, with the number of bytes received.
 private final class BodyArrival: Sendable {
   private let body: RequestBody
   private let received = Atomic(0)
 
   init(_ body: RequestBody) { self.body = body }
 
-  /// Throws `NIOTooManyBytesError` for more than `limit` bytes.
+  /// Returns the complete body. Throws `NIOTooManyBytesError` for more than `limit` bytes.
   func collect(upTo limit: Int) async throws -> ByteBuffer {
     var bytes = ByteBuffer()
     for try await var part in body {
@@ -70,7 +70,7 @@ private final class BodyArrival: Sendable {
     return bytes
   }
 
-  /// Returns as soon as less has come than should.
+  /// Returns as soon as the body falls behind the pace.
   func fallsBehind(_ pace: BodyPace, clock: any Clock<Duration>) async throws {
     var before = 0
     repeat {

@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// Middleware that limits the responses in flight for one client; its other requests queue.
+/// Middleware that limits the concurrent responses to one client and queues its other requests.
 ///
-/// A response holds a page of samples, or all of its body, in memory for as long as its reader takes. So a client that
-/// leaves responses unread holds a bounded number of them, and delays nobody but itself.
+/// A response holds a page of samples, or its whole body, in memory until the client has read it. The limit bounds
+/// the memory that a client can occupy by leaving responses unread, and such a client delays only itself.
 struct ResponseLimit: RouterMiddleware {
   let semaphore: FairSemaphore
 
@@ -27,9 +27,9 @@ struct ResponseLimit: RouterMiddleware {
 }
 
 extension ResponseBody {
-  /// What a channel buffers before it asks writers to wait.
+  /// The number of bytes that a channel buffers before writers must wait.
   static let bufferedBytes = 64 * 1024
 
-  /// Whether sending it may take as long as its reader likes.
+  /// Whether sending the body may take as long as its reader chooses.
   var mayWait: Bool { contentLength.map { $0 > Self.bufferedBytes } ?? true }
 }

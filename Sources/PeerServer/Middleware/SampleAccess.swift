@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// Refuses those who may have numbers of days, and no samples.
+/// Middleware that refuses clients that may only read daily values, not samples.
 struct SampleAccess: RouterMiddleware {
   func handle(
     _ request: Request, context: PeerRequestContext,

@@ -2,8 +2,8 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Middleware that rate-limits callers without a valid token. A caller that shows one is never held back here, whatever
-/// others behind the same address do.
+/// Middleware that rate-limits callers without a valid token. It never delays a caller with a valid token, regardless
+/// of other callers from the same address.
 struct UnauthenticatedRateLimit: RouterMiddleware {
   let budget: RequestBudget
   let authentication: BearerAuthentication
@@ -20,7 +20,7 @@ struct UnauthenticatedRateLimit: RouterMiddleware {
     case nil: break
     }
     if let seconds = budget.take(context.addressGroup) {
-      // Each guess at a token has cost a look into the registry: the next shall cost a handshake.
+      // Each guessed token costs a registry lookup, so the next guess should cost a handshake.
       throw ServerFailure.tooMany(retryAfter: seconds, closing: request.headers[.authorization] != nil)
     }
     return try await next(request, context)

@@ -3,13 +3,13 @@ import HealthStore
 import Hummingbird
 import PeerProtocol
 
-/// The query of a change request, checked.
+/// The validated query of a change request.
 struct ChangeQuery {
   var since: Anchor
-  /// The epoch that covers ``since``; `nil` for the beginning, which every epoch covers.
+  /// The epoch of ``since``; `nil` for the beginning, which is valid in every epoch.
   var epoch: Epoch?
   var filter: SampleFilter
-  /// ``ClientScope/cut``.
+  /// The ``ClientScope/cut`` of the caller.
   var cut: SampleCut
   var hash: UInt64
   var limit: Int

@@ -8,13 +8,14 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// `GET /api/v2/changes?since&types&limit&wait`: everything that happened after a change token, streamed in batches, older
-/// ones first: in columns, or as NDJSON for whoever asks for that.
+/// The route `GET /api/v2/changes?since&types&limit&wait`: all changes after a change token, streamed in batches,
+/// older ones first, in columns or as NDJSON.
 ///
-/// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about that
-/// many changes. `wait` holds the request until there are any; see ``ChangeWaiting``. 400 for a query that cannot be understood, 410 for a token of another store, filter or past, or of a version
-/// that is not taken any more, 406 for a client that takes the columns of another version
-/// only, 412 for a mark of another person than the record is of (``PersonMarks``).
+/// `types` is a comma-separated list of HealthKit identifiers or short names. `limit` ends the stream after about
+/// that many changes. `wait` holds the request until there are changes; see ``ChangeWaiting``. Errors: 400 for an
+/// invalid query; 410 for a token of another store, filter or history, or of a version no longer accepted; 406 for a
+/// client that only accepts columns of another version; 412 if the record is another person's than the client's mark
+/// says (``PersonMarks``).
 struct ChangeRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.changes, for: .reading, changes)
@@ -24,14 +25,14 @@ struct ChangeRoutes: EndpointGroup {
   let audit: AuditTrail
   let persons: PersonMarks
   let waiting: ChangeWaiting
-  /// What this machine is called.
+  /// The name that this machine announces.
   private let name: String
-  /// Which machine it is, of those that may have its identity.
+  /// The mark that distinguishes this machine from others with the same identity.
   private let mark: MachineMark?
   private let machines: MetMachines
-  /// Changes per read transaction and per token.
+  /// The number of changes per read transaction and per token.
   private let pageSize: Int
-  /// Where pages are read and encoded.
+  /// The permits for reading and encoding pages.
   private let semaphore: FairSemaphore
   private let seal: ChangeTokenSeal
 
@@ -58,7 +59,7 @@ struct ChangeRoutes: EndpointGroup {
     if let field = HTTPField.Name(PeerName.header) { headers[field] = PeerName.encoded(name) }
     if let field = HTTPField.Name(MachineMark.header) { headers[field] = mark?.text }
     await machines.meet(client, request, at: context.remoteAddress)
-    // Nothing of the record, and so no row in the audit log.
+    // A HEAD answer contains nothing of the record, so it needs no audit entry.
     if request.method == .head { return Response(status: .ok, headers: headers) }
     let start: CodedChangePage
     do {
@@ -66,10 +67,10 @@ struct ChangeRoutes: EndpointGroup {
     } catch StoreError.anchorOutOfRange {
       throw ServerFailure.tokenGone
     }
-    // After the page was read: what it holds must be of the person who was asked for.
+    // Checked after the page was read, because the page must belong to the requested person.
     try await persons.require(request.headers, for: client)
     let isWhole = start.isLast || start.changes.count >= query.limit
-    // What cannot be written down is not sent. A wait that was in vain sends nothing.
+    // An answer that cannot be recorded is not sent. A long poll without changes sends no data.
     if !(waits && start.changes.isEmpty) {
       do {
         try await audit.begin(client, query, start, isWhole: isWhole)
@@ -77,7 +78,8 @@ struct ChangeRoutes: EndpointGroup {
         throw ServerFailure.tokenGone
       }
     }
-    // Taken out when it is sent: hundreds of clients that wait must not keep a page each beside the one they wait for.
+    // The page is released once it is sent, so that hundreds of waiting clients do not each hold a sent page besides
+    // the next.
     let first = Mutex<EncodedPage?>(try encode(start, query, format))
     let startAnchor = start.anchor
     let body = ResponseBody { writer in
@@ -89,7 +91,7 @@ struct ChangeRoutes: EndpointGroup {
           page = nil
           anchor = current.anchor
           let taken = served + current.count
-          // Read and encoded while the one before is on its way.
+          // The next page is read and encoded while this one is sent.
           async let next = following(current, query, format, of: client, taken: taken) {
             try await persons.require(request.headers, for: client)
           }
@@ -99,15 +101,17 @@ struct ChangeRoutes: EndpointGroup {
         }
         try await writer.finish(nil)
       } catch StoreError.anchorOutOfRange where !Task.isCancelled {
-        // Old tombstones were forgotten meanwhile. The client goes on from its last token, and learns that it is gone.
+        // Old tombstones were purged meanwhile. The client continues from its last token and then learns that the
+        // token is gone.
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
         return try await writer.finish(nil)
       } catch is ServerFailure where !Task.isCancelled {
-        // The record has become another person's meanwhile, and is asked for no more. The next request says so.
+        // The record has become another person's meanwhile. The next request reports that.
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
         return try await writer.finish(nil)
       } catch let error as StoreError where !Task.isCancelled {
-        // The status is long gone: the last batch says what happened, and the client keeps what its tokens cover.
+        // The status was sent long ago, so the last batch carries the error. The client keeps everything that its
+        // tokens cover.
         context.logger.error("store", metadata: ["error": "\(error)"])
         await audit.read(client, query, count: served, upTo: anchor, complete: false)
         try await writer.write(
@@ -120,7 +124,7 @@ struct ChangeRoutes: EndpointGroup {
       if !isWhole { await audit.read(client, query, count: served, upTo: anchor, complete: true) }
     }
     if let name = HTTPField.Name(ChangeFeed.expectedHeader) {
-      // What came after a page that is not on record, for it holds nothing, must not show.
+      // An empty page is not recorded, so the header must not reveal changes made after it.
       let isEmpty = start.isLast && start.changes.isEmpty
       let expected = isEmpty ? 0 : try await store.feed.expectedChanges(since: query.since, filter: query.filter)
       headers[name] = String(min(expected, query.limit))
@@ -128,9 +132,9 @@ struct ChangeRoutes: EndpointGroup {
     return Response(status: .ok, headers: headers, body: body)
   }
 
-  /// The page after `page`, if there is one and it was asked for.
+  /// Returns the page after `page`, or nil if there is none or the limit is reached.
   ///
-  /// - Parameter check: throws unless what has just been read may be sent.
+  /// - Parameter check: throws unless the page just read may be sent.
   private func following(
     _ page: EncodedPage, _ query: ChangeQuery, _ format: ChangeFeedFormat, of client: AuthorizedClient, taken: Int,
     check: @Sendable () async throws -> Void
@@ -146,7 +150,7 @@ struct ChangeRoutes: EndpointGroup {
   private func page(
     _ query: ChangeQuery, _ format: ChangeFeedFormat, since: Anchor, epoch: Epoch?, taken: Int
   ) async throws -> CodedChangePage {
-    // Lines are ten times as long.
+    // Lines take ten times as many bytes as columns.
     let size = format == .lines ? min(pageSize, Self.linesPerPage) : pageSize
     return try await store.feed.codedChanges(
       since: since, epoch: epoch, filter: query.filter, cut: query.cut, limit: min(size, query.limit - taken))
@@ -154,7 +158,7 @@ struct ChangeRoutes: EndpointGroup {
 
   private static let linesPerPage = 2_000
 
-  /// A page of the feed as it is sent.
+  /// An encoded page of the feed.
   private struct EncodedPage {
     var bytes: ByteBuffer
     var count: Int

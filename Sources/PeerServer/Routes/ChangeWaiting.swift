@@ -4,12 +4,12 @@ import OperatingSystem
 import PeerProtocol
 import ServiceLifecycle
 
-/// Long polling: holds a request for changes until there are any, `wait=SECONDS` in the query of `GET /api/v2/changes`.
+/// Long polling: the query field `wait=SECONDS` of `GET /api/v2/changes` holds a request until there are changes.
 ///
-/// Changes outside the caller's scope do not end a wait, since the time would tell that they happened. While it waits,
-/// a request holds neither of its ``FairSemaphore`` permits and no transaction; it holds a long-poll permit. It ends
-/// with the first of: changes for this caller, the time that was asked for, a server that shuts down; with 401, a
-/// token that is not valid any more; and, with 423, a machine that its owner has locked.
+/// Changes outside the caller's scope do not end a wait, because the timing would reveal them. While a request waits,
+/// it holds a long-poll permit, but no ``FairSemaphore`` permit and no transaction. A wait ends when there are
+/// changes for the caller, the requested time is over, the server shuts down, the token is no longer valid (401), or
+/// the owner locks the machine (423).
 struct ChangeWaiting: Sendable {
   private let store: HealthStore
   private let authentication: BearerAuthentication
@@ -28,9 +28,9 @@ struct ChangeWaiting: Sendable {
     permits = LongPollPermits(limits)
   }
 
-  /// Who asks, and for what, when it is time to answer. Throws ``ServerFailure``.
+  /// Returns the client and its query when it is time to answer. Throws ``ServerFailure``.
   ///
-  /// - Returns: `waits`: whether the caller asked to wait, and so is not written down as a reader of nothing.
+  /// - Returns: `waits` is whether the caller asked to wait, in which case an empty answer is not recorded as a read.
   func forChanges(
     _ request: Request, _ context: PeerRequestContext, seal: ChangeTokenSeal
   ) async throws -> (client: AuthorizedClient, query: ChangeQuery, waits: Bool) {
@@ -71,14 +71,15 @@ struct ChangeWaiting: Sendable {
       context.storePermit?.release()
       context.responsePermit?.release()
       let end = try await rest(after: query.since, for: min(time - elapsed(), limits.waitRecheck))
-      // In this order: a client that has lost its right does not queue for a permit.
+      // Authorization first, so that a client that has lost it does not queue for a permit.
       context.authentication = nil
       client = try await authentication.authorize(request, &context)
       context.granted?.value = client.scope
       try await context.responsePermit?.reacquire()
       try await context.storePermit?.reacquire()
       let renewed = try ChangeQuery(request.uri.queryParameters, scope: client.scope, seal: seal)
-      // The scope is another: the token is not of it, or there was none and everything is new.
+      // The scope has changed. Either the token is no longer valid for it, or there was no token and all changes are
+      // new.
       guard renewed.hash == query.hash else { return (client, renewed) }
       switch end {
       case .shutdown: return (client, query)
@@ -89,7 +90,7 @@ struct ChangeWaiting: Sendable {
     }
   }
 
-  /// Whether there is nothing after the query's anchor, which moves on then.
+  /// Returns whether there are no changes after the query's anchor. If so, moves the anchor to the end of the feed.
   private func isUpToDate(_ query: inout ChangeQuery) async throws -> Bool {
     let page = try await store.feed.changes(since: query.since, epoch: query.epoch, filter: query.filter, limit: 1)
     guard page.changes.isEmpty else { return false }

@@ -4,14 +4,14 @@ import HealthStore
 import PeerProtocol
 import Synchronization
 
-/// What a client may read, and the one place where that is applied to what it asks for: no route asks the store for
-/// samples of a client but through this.
+/// The permissions of a client, and the only place that applies them: every route reads samples for a client through
+/// this type.
 struct ClientScope: Hashable, Sendable {
   private let granted: SampleFilter
-  /// The client may have numbers of days within what is granted, and no samples.
+  /// Whether the client may only read daily values within its scope, not samples.
   let isOnlyDaily: Bool
 
-  /// - Parameter granted: what the owner allows; ``SampleFilter/everything`` where nothing was said.
+  /// - Parameter granted: the filter that the owner allows; ``SampleFilter/everything`` if the owner set none.
   init(_ granted: SampleFilter, isOnlyDaily: Bool = false) {
     self.granted = granted
     self.isOnlyDaily = isOnlyDaily
@@ -20,23 +20,24 @@ struct ClientScope: Hashable, Sendable {
   /// Whether the client may read the whole record.
   var isEverything: Bool { granted == .everything && !isOnlyDaily }
 
-  /// Of samples.
+  /// The filter of the samples that the client may read.
   private var readable: SampleFilter { isOnlyDaily ? SampleFilter(types: []) : granted }
 
-  /// What of `asked` the client may see.
+  /// Returns the part of `asked` that the client may read.
   func applied(to asked: SampleFilter) -> SampleFilter { asked.intersection(readable) }
 
-  /// What the client may know of each sample. That it asks for fewer takes nothing away from them.
+  /// The cut that removes from a sample what the client may not know about other samples. It depends on the scope,
+  /// not on the request.
   var cut: SampleCut { granted.cut }
 
-  /// The filter of a change token for ``applied(to:)``: under another scope it is another.
+  /// Returns the hash for change tokens of a filter returned by ``applied(to:)``. It differs between scopes.
   func tokenHash(_ applied: SampleFilter) -> UInt64 { ChangeToken.filterHash(applied, scope: granted) }
 
-  /// The types that the client may see, and of how many samples.
+  /// Returns the types that the client may read, with the number of samples of each.
   func typeCounts(in store: HealthStore) async throws -> [TypeCount] {
     var counts = try await store.samples.typeCounts(granted)
     guard isOnlyDaily else { return counts }
-    // Nothing of a day that is not over anywhere on Earth, whatever the client's zone is.
+    // Excludes days that are not over everywhere on Earth, whatever the client's time zone is.
     let day = Timestamp(seconds: (Timestamp.now.seconds / 86_400 - 1) * 86_400)
     let recent = granted.intersection(SampleFilter(earliest: day)).range
     for index in counts.indices {
@@ -46,7 +47,7 @@ struct ClientScope: Hashable, Sendable {
     return counts
   }
 
-  /// The samples of a type that the client may see, the newest first, cut to what it may know; and how many there are.
+  /// Returns a page of the samples of a type that the client may read, newest first and cut, and their total number.
   func page(
     of type: SampleType, in store: HealthStore, offset: Int, limit: Int
   ) async throws -> (samples: [Sample], total: Int) {
@@ -57,15 +58,15 @@ struct ClientScope: Hashable, Sendable {
     return (samples.map(cut.applied(to:)), total)
   }
 
-  /// A sample that another one names; `nil` where the client may not see it.
+  /// Returns a sample that another sample refers to, or `nil` if the client may not read it.
   func sample(_ reference: SampleReference, in store: HealthStore) async throws -> Sample? {
     guard readable.passes(reference), let sample = try await store.samples.sample(reference), readable.passes(sample)
     else { return nil }
     return sample
   }
 
-  /// What of a question the client may be answered: nothing outside of what is granted is in the numbers, while sources are
-  /// ranked by the whole store. `nil` where it may not know of the type.
+  /// Returns the query restricted to what the client may read, or `nil` if it may not know about the type. The values
+  /// only include granted samples, while sources are ranked by the whole store.
   func applied(to query: StatisticsQuery) -> StatisticsQuery? {
     guard granted.passes(query.type) else { return nil }
     var query = query
@@ -73,7 +74,7 @@ struct ClientScope: Hashable, Sendable {
     query.startingIn = granted.range
     query.readingTypes = granted.types
     if isOnlyDaily {
-      // Nothing of today, not even whether there is any: when it was measured would be told by that.
+      // Excludes today entirely. Even whether today has a value would reveal when it was measured.
       let today = Timestamp(seconds: query.zone.start(ofDay: query.zone.dayNumber(at: query.now.seconds)))
       query.end = min(query.end ?? today, today)
       query.startingIn = query.startingIn.map { $0.clamped(to: Timestamp(microseconds: .min)..<today) }
@@ -82,13 +83,13 @@ struct ClientScope: Hashable, Sendable {
     return query
   }
 
-  /// What the client is told of an answer.
+  /// Returns the part of a result that the client may see.
   func object(of statistics: Statistics, _ zone: ZoneRules, now: Timestamp) -> StatisticsObject {
     guard isOnlyDaily else { return StatisticsObject(statistics, zone) }
     let bounds = granted.bounds
     var whole = statistics
     whole.values.removeAll { value in
-      // Of a day that is not whole, what is missing could be told from a later answer.
+      // Excludes partial days: a later answer would reveal the missing part.
       value.bucket.end > now || bounds.earliest.map { value.bucket.start < $0 } ?? false
         || bounds.end.map { value.bucket.end > $0 } ?? false
     }
@@ -96,7 +97,7 @@ struct ClientScope: Hashable, Sendable {
   }
 }
 
-/// What a request may read, as of when its answer began.
+/// The scope with which a request is answered, shared with ``AuthorizationRecheck``.
 final class GrantedScope: Sendable {
   private let scope: Mutex<ClientScope>
 

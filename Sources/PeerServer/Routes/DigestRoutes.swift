@@ -6,20 +6,20 @@ import Hummingbird
 import NIOCore
 import PeerProtocol
 
-/// `GET /api/v2/digest?types&from&to&deep`: what the caller may see of the record, in numbers that are equal where the
-/// records are (`docs/protocol/digest.md`).
+/// The route `GET /api/v2/digest?types&from&to&deep`: a digest of what the caller may read, equal for equal records
+/// (`docs/protocol/digest.md`).
 ///
-/// 400 for a query that cannot be understood, and for contents of more samples than one answer may take time for; 503
-/// while the digests of a store that has never been asked for them are being made.
+/// Errors: 400 for an invalid query or contents of too many samples for one answer; 503 while the digests of a store
+/// are computed for the first time.
 struct DigestRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.digest, for: .reading, digest)
   ]
 
-  /// Maximum time spent on bringing digests up to date for one request. After it the caller is asked to retry (503),
-  /// and what was done is kept.
+  /// The maximum time spent updating digests for one request. After it, the caller is asked to retry (503), and the
+  /// progress is kept.
   private static let patience = Duration.seconds(3)
-  /// Samples whose contents are read for one answer, unless they are of one month.
+  /// The maximum number of samples whose contents are read for one answer, unless they are of one month.
   static let maximumDeepSamples = 250_000
 
   private let store: HealthStore
@@ -45,7 +45,8 @@ struct DigestRoutes: EndpointGroup {
     var digest = try await store.digests.current(filter, months: selection.months)
     let isTooDeep = selection.isDeep && digest.record.parts(ofAtMost: Self.maximumDeepSamples).count > 1
     if selection.isDeep, !isTooDeep { digest = try await store.digests.deep(filter, months: selection.months) }
-    // What cannot be written down is not sent; that there is so much tells something, too.
+    // An answer that cannot be recorded is not sent. The refusal also reveals something: that there are so many
+    // samples.
     try await audit.digested(client, selection, filter, digest)
     if isTooDeep {
       throw ServerFailure.badRequest(

@@ -2,13 +2,13 @@ import HTTPTypes
 import Hummingbird
 import PeerProtocol
 
-/// A route as it is declared, once: what it answers, to whom, and by what. Paths that answer other methods (405, with
-/// `Allow`) and HEAD follow from it.
+/// The declaration of a route: method, path, access and handler. The answers to HEAD and to wrong methods (405 with
+/// `Allow`) are derived from it.
 struct Endpoint<Group: EndpointGroup>: Sendable {
   typealias Handler = @Sendable (Request, PeerRequestContext) async throws -> Response
 
   let method: HTTPRequest.Method
-  /// One of ``Route``.
+  /// The path, one of ``Route``.
   let path: String
   let access: EndpointAccess
   let handler: @Sendable (Group) -> Handler
@@ -21,18 +21,19 @@ struct Endpoint<Group: EndpointGroup>: Sendable {
   }
 }
 
-/// Who is answered, and with what care.
+/// The access level of a route.
 enum EndpointAccess: Hashable {
   case anyone
-  /// Whoever shows a valid token, so many answers at a time for each.
+  /// Callers with a valid token, with a limited number of concurrent answers each.
   case paired
-  /// Those who read the record: their turns at the store are shared out fairly, and their right is asked for to the end.
+  /// Clients that may read samples. The store is shared fairly among them, and authorization is rechecked until the
+  /// answer ends.
   case reading
-  /// The same, and those who may have no more of it than numbers of days.
+  /// Clients as in ``reading``, and those that may only read daily values.
   case counting
 }
 
-/// Routes that belong together, and what they need.
+/// A group of related routes with their dependencies.
 protocol EndpointGroup: Sendable {
   static var endpoints: [Endpoint<Self>] { get }
 }
@@ -44,7 +45,7 @@ extension EndpointGroup {
     }
   }
 
-  /// The methods of each path. GET answers HEAD, too.
+  /// The methods of each path. HEAD is included wherever GET is.
   static var methods: [String: Set<HTTPRequest.Method>] {
     endpoints.reduce(into: [:]) { methods, endpoint in
       methods[endpoint.path, default: []].formUnion(endpoint.method == .get ? [.get, .head] : [endpoint.method])
@@ -52,7 +53,7 @@ extension EndpointGroup {
   }
 }
 
-/// The middleware in front of each kind of ``EndpointAccess``.
+/// The routers with the middleware of each ``EndpointAccess``.
 struct AccessRouters {
   let anyone: Router<PeerRequestContext>
   let paired: RouterGroup<PeerRequestContext>

@@ -6,11 +6,11 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// `GET /health/types` and `GET /health/data`, compatible with HealthAppTransfer (`TypeList` and `TransferPage` of
-/// `openapi.yaml`).
+/// The routes `GET /health/types` and `GET /health/data`, compatible with HealthAppTransfer (`TypeList` and
+/// `TransferPage` of `openapi.yaml`).
 ///
-/// Types go by the catalogue's short names, values are in its canonical units, samples come newest first. Unlike the
-/// app, `sampleCount` and `totalCount` are true counts, and bad numbers are refused instead of guessed at.
+/// Types have the catalogue's short names, values are in its canonical units, and samples come newest first. Unlike
+/// in the app, `sampleCount` and `totalCount` are true counts, and invalid numbers are refused.
 struct HealthAppTransferRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.types, for: .reading, types),
@@ -25,7 +25,7 @@ struct HealthAppTransferRoutes: EndpointGroup {
 
   @Sendable private func types(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
-    // The app would ask for pages of every type that is listed, and get empty ones.
+    // The app would request pages of every listed type and get empty ones.
     let counts = try await client.scope.typeCounts(in: store).filter { AppTypes.entry(of: $0.type) != nil }
     let entries = counts.map { count in
       HealthTypes.Entry(
@@ -87,7 +87,8 @@ struct HealthAppTransferRoutes: EndpointGroup {
     return value
   }
 
-  /// The shipping Mac client, which pairs by plain code, can read dates only as numbers; `dates` overrides.
+  /// Returns the spelling of dates. The published Mac client, which pairs by plain code, only reads numbers; `dates`
+  /// overrides this.
   private func dates(_ text: Substring?, client: AuthorizedClient) throws -> DateSpelling {
     guard let text else { return client.isForeign ? .reference : .iso8601 }
     guard let spelling = DateSpelling(rawValue: String(text)) else {

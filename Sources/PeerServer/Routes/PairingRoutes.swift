@@ -6,7 +6,8 @@ import NIOFoundationCompat
 import PeerProtocol
 import PeerTrust
 
-/// `hpeer-pair/1`, and HealthAppTransfer's pairing by plain code. All of them draw on the desk's one budget.
+/// The routes of `hpeer-pair/1` and of HealthAppTransfer's pairing by plain code. Both share the pairing desk's
+/// budget of attempts.
 struct PairingRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.pairHello, for: .anyone, hello),
@@ -36,8 +37,8 @@ struct PairingRoutes: EndpointGroup {
     return JSONAnswer.response(try await desk.finish(message))
   }
 
-  /// `POST /api/v1/pair` `{"code","deviceName"?}` to `{"token","deviceID"}`, as HealthAppTransfer's clients pair
-  /// (`PlainPairing` of `openapi.yaml`).
+  /// Answers `POST /api/v1/pair`, by which HealthAppTransfer's clients pair: `{"code","deviceName"?}` to
+  /// `{"token","deviceID"}` (`PlainPairing` of `openapi.yaml`).
   @Sendable private func plain(_ request: Request, context: PeerRequestContext) async throws -> Response {
     struct Body: Decodable {
       var code: String
@@ -46,10 +47,10 @@ struct PairingRoutes: EndpointGroup {
     struct Answer: Encodable {
       var token: String
       var deviceID: String
-      /// Seconds until the token dies unless it is used.
+      /// The number of seconds after which the token expires unless it is used.
       var expiresIn: Double
     }
-    // It would be given a second identity, without what it is limited to.
+    // A client with a certificate would get a second identity, without the limits of its first.
     guard try await context.clientFingerprint() == nil else {
       throw ServerFailure.badRequest("A client that shows a certificate pairs by \(Route.pairStart)")
     }
@@ -80,7 +81,7 @@ struct PairingRoutes: EndpointGroup {
 }
 
 extension PeerID {
-  /// The 16 bytes as a UUID, which is how HealthAppTransfer spells device identifiers.
+  /// The 16 bytes as a UUID, the spelling of device identifiers in HealthAppTransfer.
   var uuid: UUID {
     var value = UUID().uuid
     withUnsafeMutableBytes(of: &value) { $0.copyBytes(from: bytes) }
@@ -88,10 +89,10 @@ extension PeerID {
   }
 }
 
-/// `DELETE /api/v2/pairing`: a client ends its own pairing; its token is refused from then on.
+/// The route `DELETE /api/v2/pairing`, by which a client ends its own pairing. Its token is refused from then on.
 struct PairedRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
-    // Its answer is that the right has ended.
+    // Not in the reading group: the recheck would fail, because this request ends the authorization.
     Endpoint(.delete, Route.pairing, for: .paired, end)
   ]
 

@@ -6,10 +6,10 @@ import Hummingbird
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/pairing`: what this machine knows of its pairing with the caller, which looks for what is wrong.
+/// The route `GET /api/v2/pairing`: what this machine knows about its pairing with the caller, for diagnosis.
 ///
-/// If it pulls from the caller, too, it tries to reach it where it last did: never an address that the caller names, and
-/// not for each request (``WayBack``).
+/// If this machine also pulls from the caller, it tries to connect to the caller's last known address, never to an
+/// address that the caller names, and not for each request (``WayBack``).
 struct PairingViewRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.pairing, for: .paired, view)
@@ -23,7 +23,7 @@ struct PairingViewRoutes: EndpointGroup {
   @Sendable private func view(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()
     if request.method == .head { return Response(status: .ok, headers: JSONAnswer.headers) }
-    // Revoked since it was asked for the right.
+    // The client may have been revoked since it was authenticated.
     guard let record = try await registry.clients().first(where: { $0.id == client.id }), record.revoked == nil else {
       throw ServerFailure.unauthorized
     }
@@ -31,10 +31,10 @@ struct PairingViewRoutes: EndpointGroup {
       address: context.remoteAddress, scope: record.scope, onlyDaily: record.isOnlyDaily,
       lastSeen: client.lastSeen.map(Self.instant), expires: Self.instant(record.expires),
       lowSpace: try await isLow(), following: nil)
-    // A machine has one certificate, by which a client is called, and an ID of its own as a server.
+    // A machine's ID as a client derives from its certificate; its ID as a server is another.
     let server = try await registry.servers().first { PeerID(certificate: $0.fingerprint) == client.id }
     if let server { view.following = await way.following(server) }
-    // What cannot be written down is not said.
+    // An answer that cannot be recorded is not sent.
     try await audit.viewed(client, address: context.remoteAddress, way: view.following?.outcome)
     return JSONAnswer.response(Envelope(view))
   }

@@ -8,14 +8,15 @@ import NIOFoundationCompat
 import PeerProtocol
 import PeerTrust
 
-/// `POST /api/v2/person`: whether this record is of the same person as the caller's (`docs/protocol/person.md`).
+/// The route `POST /api/v2/person`: whether this record and the caller's are of the same person
+/// (`docs/protocol/person.md`).
 ///
-/// Three different claims of one pairing are compared; more are answered with 423, so that nobody finds out a birthday
-/// by trying. The answer depends on the whole record, whatever the caller may read of it: what a machine may not see
-/// must not keep it from noticing that it is about to mix two people.
+/// Each pairing may compare three different claims; more are answered with 423, so that a birthday cannot be guessed.
+/// The answer depends on the whole record, regardless of the caller's scope: a limited scope must not hide that two
+/// people's records are about to be mixed.
 struct PersonRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
-    // Not among those who read: its body may be slow to come, and there is next to nothing to read.
+    // Not in the reading group: the body may arrive slowly, and almost nothing is read from the store.
     Endpoint(.post, Route.person, for: .paired, compare)
   ]
 
@@ -28,7 +29,7 @@ struct PersonRoutes: EndpointGroup {
 
   @Sendable private func compare(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let bytes = try await request.message(upTo: limits.bodyBytes, within: limits.body, clock: clock)
-    // The right may have been lost while the body came.
+    // The client may have lost its authorization while the body arrived.
     var context = context
     context.authentication = nil
     let client = try await authentication.authorize(request, &context)
@@ -43,13 +44,13 @@ struct PersonRoutes: EndpointGroup {
     }
     let (person, mark) = try await persons.current(for: client)
     let verdict = PersonKey(client.token).compare(claim, with: person)
-    // What cannot be written down is not said.
+    // An answer that cannot be recorded is not sent.
     try await audit.compared(client, verdict, claims: count)
     return JSONAnswer.response(Envelope(PersonAnswer(verdict, mark: mark.text)))
   }
 }
 
-/// What the person of the record is called to each client.
+/// The marks that identify the record's person to each client.
 struct PersonMarks: Sendable {
   let store: HealthStore
 
@@ -58,7 +59,7 @@ struct PersonMarks: Sendable {
     return (person, PersonMark(of: person, secret: store.positionKey, token: client.token))
   }
 
-  /// Throws ``ServerFailure`` 412 where the caller asked for the record of another person than it is now.
+  /// Throws ``ServerFailure`` 412 if the request names another person than the record's current one.
   func require(_ headers: HTTPFields, for client: AuthorizedClient) async throws {
     guard let name = HTTPField.Name(PersonAnswer.markHeader), let wanted = headers[name] else { return }
     guard try await current(for: client).mark.isEqual(to: wanted) else {

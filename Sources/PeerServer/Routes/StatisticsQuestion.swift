@@ -3,16 +3,16 @@ import HealthModel
 import Hummingbird
 import PeerProtocol
 
-/// The query of a request for numbers, checked.
+/// The validated query of a statistics request.
 struct StatisticsQuestion: Sendable {
-  /// Types that one request may ask for.
+  /// The maximum number of types in one request.
   static let maximumTypes = 32
 
-  /// In the order in which they are answered.
+  /// The types in the order of the answer.
   var types: [SampleType]
   var size: BucketSize
   var zone: ZoneRules
-  /// Dates in the zone, as they were given.
+  /// The first date in the zone, as it was given.
   var from: String?
   var to: String?
   var sources: Set<String>?
@@ -20,8 +20,8 @@ struct StatisticsQuestion: Sendable {
   private var start: Timestamp?
   private var end: Timestamp?
 
-  /// - Parameter home: the zone where none is named, and the only one for whoever may have numbers of days only: from days of
-  ///   two zones, one could tell hours.
+  /// - Parameter home: the default zone. A client that may only read daily values may use no other, because days of
+  ///   two zones would reveal hours.
   init(_ parameters: Parameters, home: ZoneRules, isOnlyDaily: Bool) throws {
     do throws(QueryFieldError) {
       types = (try QueryField.types(parameters["types"]) ?? []).sorted { $0.rawValue < $1.rawValue }
@@ -68,7 +68,7 @@ struct StatisticsQuestion: Sendable {
     }
   }
 
-  /// A date as `2024-06-15`, in days since 1970-01-01.
+  /// Parses a date such as `2024-06-15` into days since 1970-01-01.
   private static func day(_ text: String, _ name: String) throws -> Int {
     guard text.utf8.count == 10, let midnight = Timestamp(iso8601: text + "T00:00:00Z") else {
       throw ServerFailure.badRequest("'\(name)' is not a date such as 2024-06-15")

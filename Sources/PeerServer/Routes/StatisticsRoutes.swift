@@ -9,18 +9,18 @@ import OperatingSystem
 import PeerProtocol
 import PeerTrust
 
-/// `GET /api/v2/statistics?types&bucket&zone&from&to&source&weekStart`: sums, means and extremes of what the caller may see
-/// (`docs/reference/statistics.md`).
+/// The route `GET /api/v2/statistics?types&bucket&zone&from&to&source&weekStart`: sums, means and extremes of what
+/// the caller may read (`docs/reference/statistics.md`).
 ///
-/// Whoever may have numbers of days only is told of finished days of one zone that lie whole within what it may see,
-/// and of nothing that tells of single samples; anything else is 403. 400 for a question that cannot be understood, or whose
-/// answer would be too long.
+/// A client that may only read daily values gets finished days of one zone that lie entirely within its scope, and
+/// nothing that reveals single samples; anything else is 403. Invalid queries and answers that would be too long are
+/// 400.
 struct StatisticsRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.statistics, for: .counting, statistics)
   ]
 
-  /// Buckets of one answer: some 10 MB of JSON.
+  /// The maximum number of buckets of one answer, about 10 MB of JSON.
   static let maximumValues = 40_000
 
   private let store: HealthStore
@@ -43,7 +43,7 @@ struct StatisticsRoutes: EndpointGroup {
     let client = try context.authorized()
     let settings = try await store.settings.current()
     let (parameters, isOnlyDaily) = (request.uri.queryParameters, client.scope.isOnlyDaily)
-    // Zones are files.
+    // Time zones are read from files.
     var home = try await onThread { _ in try ZoneRules(homeOf: settings) }
     if isOnlyDaily {
       let name = try await registry.dailyZone(ofClient: client.id, home: home.name)
@@ -55,7 +55,7 @@ struct StatisticsRoutes: EndpointGroup {
     if request.method == .head {
       return Response(status: .ok, headers: JSONAnswer.headers)
     }
-    // Before anything is computed: that an answer would be too long tells something, too.
+    // Recorded before the computation, because a refusal for length also reveals something.
     try await audit.counted(client, question)
     let now = Timestamp.now
     var (answers, count): ([StatisticsObject], Int) = ([], 0)

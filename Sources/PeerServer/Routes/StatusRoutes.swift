@@ -6,7 +6,7 @@ import NIOCore
 import PeerProtocol
 import PeerTrust
 
-/// `GET /status` and `GET /openapi.yaml`, open to everyone.
+/// The routes `GET /status` and `GET /openapi.yaml`, which need no token.
 struct StatusRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.status, for: .anyone, status),
@@ -21,7 +21,7 @@ struct StatusRoutes: EndpointGroup {
   let version: String
   let id: PeerID
 
-  /// How much the record holds is told only to a paired caller.
+  /// Answers with the server's status. Only a paired caller gets the number of types.
   @Sendable private func status(_ request: Request, context: PeerRequestContext) async throws -> Response {
     var context = context
     var types = 0
@@ -30,9 +30,9 @@ struct StatusRoutes: EndpointGroup {
       let permit = try await responses.acquire(client.id)
       defer { permit.release() }
       types = try await client.scope.typeCounts(in: store).count
-      // Where the person lives is nothing for one who is given a part of the record.
+      // The time zone hints at where the person lives, so a client with a limited scope does not get it.
       if client.scope.isEverything { homeZone = try await store.settings.current().homeZone }
-      // What cannot be written down is not said.
+      // An answer that cannot be recorded is not sent.
       try await audit.toldStatus(client, types: types)
     }
     return JSONAnswer.response(

@@ -2,9 +2,9 @@ import NIOCore
 import NIOSSL
 import PeerProtocol
 
-/// Stands where TLS will be: waits for the ClientHello, puts the TLS handler that suits it in its place, and is gone.
+/// A temporary handler that waits for the ClientHello, installs the TLS handler that suits it, and removes itself.
 ///
-/// What is no ClientHello is left to TLS, too, which knows how to refuse it.
+/// Bytes that are not a ClientHello are passed to TLS, too, which refuses them properly.
 final class ClientHelloPeek: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -41,7 +41,7 @@ final class ClientHelloPeek: ChannelInboundHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     context.fireUserInboundEventTriggered(event)
-    // Nobody is there yet who could answer.
+    // No TLS handler is installed yet that could answer.
     if let event = event as? ChannelEvent, event == .inputClosed { context.close(promise: nil) }
   }
 

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOTLS
 
-/// What stands between a connection's bytes and HTTP.
+/// The transport security of a connection, as handlers between the socket and HTTP.
 protocol ConnectionSecurity: Sendable {
-  /// Puts its handlers at the beginning of a new connection's pipeline. Called on the connection's event loop.
+  /// Installs the handlers at the beginning of a new connection's pipeline. Called on the connection's event loop.
   func install(in pipeline: ChannelPipeline.SynchronousOperations, _ limits: ServingLimits) throws
 }
 
@@ -13,13 +13,13 @@ extension ServerTLS: ConnectionSecurity {
   }
 }
 
-/// HTTP without TLS: for a reverse proxy on this machine, or where somebody has said that they know the risk.
+/// Plain HTTP without TLS, for a reverse proxy on this machine or an owner who accepts the risk.
 struct PlainConnection: ConnectionSecurity {
   func install(in pipeline: ChannelPipeline.SynchronousOperations, _ limits: ServingLimits) throws {
     try pipeline.addHandler(Start(), position: .first)
   }
 
-  /// Says at once what TLS says after its handshake, for which the limits of a connection wait.
+  /// A handler that fires the event of a completed TLS handshake at once, because the connection limits wait for it.
   private final class Start: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

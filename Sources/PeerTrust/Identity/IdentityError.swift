@@ -1,21 +1,21 @@
 import Cryptography
 import OperatingSystem
 
-/// Why this machine's identity could not be read or made. Nothing on disk was changed.
+/// An error that kept this machine's identity from being read or created. Nothing on disk was changed.
 public enum IdentityError: Error, Hashable, Sendable {
-  /// There is nothing to replace yet.
+  /// The identity to replace does not exist yet.
   case missing(path: String)
-  /// Some files of the identity are there and others are not.
+  /// Some files of the identity exist and others are missing.
   case incomplete(directory: String, missing: [String])
-  /// Others may read the key, or write where it lies. `mode` is what should be given to chmod.
+  /// Other users may read the key or write to its directory. `mode` is the mode to pass to chmod.
   case permissionsTooOpen(path: String, mode: String)
-  /// The file is there and cannot be read.
+  /// The file exists and cannot be read.
   case unreadable(path: String, reason: String)
-  /// The file was read and is not what it should be.
+  /// The file was read, and its contents are invalid.
   case malformed(path: String, reason: String)
-  /// The certificate is not this key's.
+  /// The certificate and the key do not belong together.
   case keyMismatch(directory: String)
-  /// A new identity was made and cannot be stored.
+  /// A new identity was created and cannot be stored.
   case notWritable(path: String, reason: String)
   /// libcrypto could not make a key or a certificate.
   case openSSL(OpenSSLError)
@@ -47,9 +47,9 @@ extension IdentityError: CustomStringConvertible {
 }
 
 extension IdentityError {
-  /// What failed while something secret of this machine was read or made.
+  /// Translates an error that occurred while a secret of this machine was read or created.
   ///
-  /// - Parameter path: where it was to be written, for an error that does not say.
+  /// - Parameter path: the path being written, for errors that do not name one.
   init(_ error: any Error, writing path: String) {
     switch error {
     case let error as IdentityError: self = error

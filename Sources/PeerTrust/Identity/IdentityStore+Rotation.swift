@@ -4,13 +4,13 @@ import OperatingSystem
 import PeerProtocol
 
 extension IdentityStore {
-  /// Makes a new key and certificate in place of the present ones, which are deleted. The ID stays: it is the same machine.
+  /// Replaces the key and certificate with new ones and deletes the old ones. The ID stays: it is the same machine.
   ///
-  /// The old key's last act is to sign the new certificate (``PeerIdentity/rotation``), by which servers know this machine
-  /// again. Clients have pinned the old certificate and must pair again. A server that is running goes on with the old one
-  /// until it is started again.
+  /// The old key signs the new certificate (``PeerIdentity/rotation``), so that servers recognize this machine.
+  /// Clients have pinned the old certificate and must pair again. A running server keeps using the old certificate
+  /// until it is restarted.
   ///
-  /// - Throws: `missing` if there is no identity yet; whatever is wrong with the present one, which is then left alone.
+  /// - Throws: `missing` if there is no identity yet, or the error in the present identity, which is then left alone.
   public static func rotate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
     try await onThread { (_) throws(IdentityError) -> PeerIdentity in
       let path = "\(directory.path)/\(directoryName)"
@@ -27,7 +27,7 @@ extension IdentityStore {
 }
 
 extension RotationStatement {
-  /// Signs with the key of `old`, which must not be lost before.
+  /// Creates a statement signed with the key of `old`. Call it before that key is deleted.
   init(replacing old: PeerIdentity, by new: Fingerprint) throws(OpenSSLError) {
     let signature = try PrivateKey(pem: old.privateKeyPEM).sign(Self.message(old: old.fingerprint, new: new))
     guard let statement = Self(certificateDER: old.certificateDER, signature: signature) else {
@@ -39,7 +39,8 @@ extension RotationStatement {
   /// The fingerprint of the certificate that was replaced.
   public var replaced: Fingerprint { Fingerprint(certificateDER: certificateDER) }
 
-  /// Whether the old certificate's key has signed that `new` takes its place. Says nothing about who shows it.
+  /// Returns whether the old certificate's key has signed `new` as its replacement. Does not prove who presents the
+  /// statement.
   func isSigned(for new: Fingerprint) -> Bool {
     guard let certificate = try? Certificate(der: certificateDER) else { return false }
     return certificate.hasSigned(Self.message(old: replaced, new: new), signature)

@@ -11,11 +11,12 @@ import PeerProtocol
   import Darwin
 #endif
 
-/// Keeps a machine's identity on disk: `identity/certificate.pem`, `identity/key.pem` and `identity/id`, each 0600 in a
-/// directory 0700. Where a certificate has been replaced, `identity/rotation` holds what the last one said of it.
+/// The files of a machine's identity: `identity/certificate.pem`, `identity/key.pem` and `identity/id`, each 0600 in
+/// a directory 0700. If the certificate has been replaced, `identity/rotation` holds the statement of the previous
+/// one.
 ///
-/// The files appear together: they are written in a directory beside it, which is then renamed. What is there is
-/// never replaced, whatever is wrong with it, because every paired machine has pinned it.
+/// The files appear together: they are written in a temporary directory, which is then renamed. ``loadOrCreate(in:)``
+/// never replaces existing files, even damaged ones, because every paired machine has pinned the certificate.
 public enum IdentityStore {
   static let directoryName = "identity"
   static let certificateName = "certificate.pem"
@@ -23,11 +24,11 @@ public enum IdentityStore {
   static let idName = "id"
   static let rotationName = "rotation"
 
-  /// Reads the identity, or makes one if there is none. Any number of processes may call this at once; all get the
-  /// same.
+  /// Reads the identity, or creates it if there is none. Any number of processes may call this at once; all get the
+  /// same identity.
   ///
   /// Blocks for file input and output; in an async function the async overload is chosen instead.
-  /// - Parameter directory: the parent of `identity`; made (0700) if it is missing.
+  /// - Parameter directory: the parent of `identity`; created (0700) if it is missing.
   public static func loadOrCreate(in directory: URL) throws(IdentityError) -> PeerIdentity {
     let parent = directory.path
     let path = "\(parent)/\(directoryName)"
@@ -39,7 +40,7 @@ public enum IdentityStore {
     }
   }
 
-  /// Runs `body` while no other process makes or replaces the identity in `parent`.
+  /// Runs `body` while no other process creates or replaces the identity in `parent`.
   static func locked(_ parent: String, _ body: () throws -> PeerIdentity) throws(IdentityError) -> PeerIdentity {
     do {
       try PrivateFile.makeDirectory(parent)
@@ -49,21 +50,21 @@ public enum IdentityStore {
     }
   }
 
-  /// Reads the identity, or makes one if there is none, without blocking the caller's thread.
+  /// Reads the identity, or creates it if there is none, without blocking the caller's thread.
   public static func loadOrCreate(in directory: URL) async throws(IdentityError) -> PeerIdentity {
     try await onThread { (_) throws(IdentityError) -> PeerIdentity in
       try IdentityStore.loadOrCreate(in: directory)
     }
   }
 
-  /// Reads the identity and makes nothing: nil if there is none yet. Does not block the caller's thread.
+  /// Reads the identity, or returns nil if there is none yet. Creates nothing and does not block the caller's thread.
   public static func existing(in directory: URL) async throws(IdentityError) -> PeerIdentity? {
     try await onThread { (_) throws(IdentityError) -> PeerIdentity? in
       try load("\(directory.path)/\(directoryName)")
     }
   }
 
-  /// Nil if there is no identity: no directory, or an empty one.
+  /// Reads the identity in a directory. Returns nil if there is none: no directory, or an empty one.
   static func load(_ path: String) throws(IdentityError) -> PeerIdentity? {
     if PrivateFile.isLink(path) {
       throw .unreadable(path: path, reason: SystemError("open", path, code: ELOOP).reason)
@@ -76,7 +77,7 @@ public enum IdentityStore {
     let missing = names.filter { !PrivateFile.exists("\(path)/\($0)") && errno == ENOENT }
     if missing.count == names.count { return nil }
     guard missing.isEmpty else { throw .incomplete(directory: path, missing: missing) }
-    // Who may write into the directory may exchange the key.
+    // Write permission on the directory would be enough to replace the key.
     guard mode & 0o022 == 0 else { throw .permissionsTooOpen(path: path, mode: "700") }
     let key = try read("\(path)/\(keyName)", isSecret: true)
     let certificate = try read("\(path)/\(certificateName)")
@@ -95,7 +96,8 @@ public enum IdentityStore {
     }
   }
 
-  /// Nil if there is none, or none that can be read: whoever knows the old certificate must then be paired with again.
+  /// Returns the stored rotation statement, or nil if it is missing or unreadable: peers that know the old
+  /// certificate must then pair again.
   private static func rotation(_ path: String) -> RotationStatement? {
     guard let text = try? read("\(path)/\(rotationName)") else { return nil }
     return RotationStatement(text: text.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -113,16 +115,16 @@ public enum IdentityStore {
 
   private static func create(_ path: String) throws -> PeerIdentity {
     let (identity, draft) = try draft(of: SecureRandom.peerID(), beside: path)
-    // Fails if something else has appeared at the path and is not empty, so nothing is overwritten.
+    // Fails if anything non-empty has appeared at the path, so nothing is overwritten.
     guard rename(draft, path) == 0 else { throw SystemError("rename", path) }
     try PrivateFile.synchronizeParent(of: path)
     return identity
   }
 
-  /// A new identity in a directory of its own. Runs under the lock, so the directory's name can be fixed, and one that is
-  /// there is a crash's.
+  /// Creates a new identity in a temporary directory. Runs under the lock, so the directory has a fixed name; an
+  /// existing one is left over from a crash and is deleted.
   ///
-  /// - Parameter old: whose key says that the new certificate takes its certificate's place.
+  /// - Parameter old: the identity to replace; its key signs the new certificate.
   static func draft(
     of id: PeerID, replacing old: PeerIdentity? = nil, beside path: String
   ) throws -> (PeerIdentity, directory: String) {

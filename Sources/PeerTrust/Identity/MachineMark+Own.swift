@@ -4,8 +4,8 @@ import OperatingSystem
 import PeerProtocol
 
 extension MachineMark {
-  /// That of this machine, for what is kept in one directory: until the machine starts again. `nil` where the kernel does
-  /// not say when that was.
+  /// Returns the mark of this machine for the data in a directory. It changes with every boot. Returns `nil` if the
+  /// kernel has no boot ID.
   public static func own(_ directory: String) -> MachineMark? {
     guard case .text(let boot) = FileContents(path: "/proc/sys/kernel/random/boot_id"), !boot.isEmpty else {
       return nil

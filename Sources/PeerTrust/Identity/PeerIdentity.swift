@@ -2,22 +2,25 @@ import Cryptography
 import Foundation
 import PeerProtocol
 
-/// Who this machine is to its peers: an ID, a certificate that they pin, and its private key.
+/// The identity that this machine shows to its peers: an ID, a certificate that they pin, and its private key.
 public struct PeerIdentity: Hashable, Sendable {
-  /// `serverID` of `hpeer-pair/1`, which stays when the certificate is replaced. Servers know this machine by its
-  /// certificate.
+  /// The `serverID` of `hpeer-pair/1`. It stays the same when the certificate is replaced. Servers know this machine
+  /// by its certificate instead.
   public let id: PeerID
-  /// Self-signed, P-256 (RFC 7468); shown to everyone.
+  /// The certificate in PEM (RFC 7468): self-signed, P-256, public.
   public let certificatePEM: String
-  /// PKCS #8, unencrypted: a secret.
+  /// The private key in PKCS #8, unencrypted: a secret.
   public let privateKeyPEM: String
   /// The same certificate in DER (ITU-T X.690), as it travels in TLS.
   public let certificateDER: [UInt8]
   /// The SHA-256 of ``certificateDER``, which peers pin.
   public let fingerprint: Fingerprint
-  /// What the certificate before this one says of it; nil if there was none.
+  /// The statement of the previous certificate's key about this certificate; nil if there was no previous
+  /// certificate.
   public let rotation: RotationStatement?
 
+  /// Creates an identity.
+  ///
   /// - Throws: a reason if either PEM cannot be read or the two do not belong together.
   init(
     id: PeerID, certificatePEM: String, privateKeyPEM: String, rotation: RotationStatement? = nil
@@ -49,7 +52,7 @@ extension PeerIdentity: CustomStringConvertible, CustomDebugStringConvertible, C
 }
 
 extension PeerIdentity {
-  /// From when until when the certificate says that it is valid. Peers pin the certificate and do not look; a strict TLS
-  /// library may. Nil if the certificate does not say.
+  /// The validity period stated in the certificate, or nil if it states none. Peers pin the certificate and ignore
+  /// its dates; a strict TLS library may check them.
   public var validity: DateInterval? { (try? Certificate(pem: certificatePEM))?.validity }
 }

@@ -1,10 +1,10 @@
 import Cryptography
 import PeerProtocol
 
-/// The certificate that a machine makes for itself at its first run: ECDSA on P-256, X.509 version 3.
+/// The self-signed certificate that a machine creates at its first run: ECDSA on P-256, X.509 version 3.
 ///
-/// Peers pin its SHA-256, so what it says matters only to strict TLS libraries: a SAN, `serverAuth` and `clientAuth`,
-/// and a validity that begins a day early for clocks that lag and ends in 25 years. The subject names the product,
+/// Peers pin its SHA-256, so its contents matter only to strict TLS libraries: a SAN, `serverAuth` and `clientAuth`,
+/// and a validity that begins a day early for clocks that lag and lasts 25 years. The subject names the product,
 /// never a person.
 enum SelfSignedCertificate {
   static let validityInDays: Int32 = 9131

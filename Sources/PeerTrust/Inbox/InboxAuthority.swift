@@ -5,39 +5,41 @@ import PeerProtocol
 
 /// The certificate authority of one machine's inbox, which a phone trusts once its owner has installed its profile.
 ///
-/// Its certificate constrains it to this machine's names and addresses (RFC 5280 section 4.2.1.10): with its key nobody can pose
-/// as anything else. It is kept in `inbox/` of the home, each file 0600, and signs certificates of ninety days.
+/// Its certificate has name constraints for this machine's names and addresses (RFC 5280 section 4.2.1.10), so its
+/// key cannot impersonate any other host. It is kept in `inbox/` of the home, each file 0600, and signs certificates
+/// for 90 days.
 public struct InboxAuthority: Sendable {
   static let directoryName = "inbox"
   private static let certificateName = "authority.pem"
   private static let keyName = "authority-key.pem"
   private static let namesName = "names.json"
-  /// Of the authority; installing its profile again is a chore.
+  /// The validity of the authority's certificate, in days. Long, because the profile must be installed again
+  /// afterwards.
   private static let validityInDays: Int32 = 3653
-  /// Of what it signs; Apple takes 825 at most.
+  /// The validity of the certificates it signs, in days. Apple accepts at most 825.
   public static let leafDays = 90
-  /// Days before its end at which a certificate is replaced.
+  /// The number of days before its end at which a certificate is replaced.
   public static let renewalDays = 30
 
-  /// What it may sign for.
+  /// The names and addresses that the authority may sign for.
   public let names: InboxHostNames
-  /// Self-signed (RFC 7468).
+  /// The self-signed certificate in PEM (RFC 7468).
   public let certificatePEM: String
   private let keyPEM: String
-  /// The same in DER, as a profile has it.
+  /// The certificate in DER, as a profile contains it.
   public let certificateDER: [UInt8]
-  /// The SHA-256 of ``certificateDER``, by which a person can tell it.
+  /// The SHA-256 of ``certificateDER``, with which a person can verify the certificate.
   public let fingerprint: Fingerprint
 
   /// A certificate for the inbox, with its key.
   public struct Leaf: Sendable {
-    /// The certificate, and after it the authority's.
+    /// The certificate, followed by the authority's.
     public let chainPEM: String
-    /// PKCS #8, unencrypted: a secret.
+    /// The private key in PKCS #8, unencrypted: a secret.
     public let keyPEM: String
-    /// When it should be replaced.
+    /// The date at which the certificate should be replaced.
     public let renewal: Date
-    /// What it is good for.
+    /// The names and addresses in the certificate.
     public let names: InboxHostNames
   }
 
@@ -49,13 +51,13 @@ public struct InboxAuthority: Sendable {
     fingerprint = Fingerprint(certificateDER: certificateDER)
   }
 
-  /// A new one, which is kept nowhere.
+  /// Creates a new authority without storing it.
   init(for names: InboxHostNames) throws(OpenSSLError) {
     let key = try PrivateKey.generateP256()
     let certificate = try Certificate()
     try certificate.setRandomSerialNumber()
     try certificate.setValidity(days: Self.validityInDays)
-    // What a phone lists: at most 64 characters.
+    // The name that a phone lists: at most 64 characters.
     try certificate.setName("hpeer inbox \((names.names.first { $0.hasSuffix(".local") } ?? "").prefix(50))")
     try certificate.setKey(key)
     for (kind, value): (CertificateExtension, String) in [
@@ -69,7 +71,7 @@ public struct InboxAuthority: Sendable {
     try self.init(names: names, certificate: certificate, key: key)
   }
 
-  /// A certificate for those of `current` that this authority may sign for.
+  /// Issues a certificate for the names and addresses in `current` that this authority may sign for.
   public func issue(for current: InboxHostNames, now: Date = Date()) throws(OpenSSLError) -> Leaf {
     let names = current.intersection(names)
     let authority = try Certificate(pem: certificatePEM)
@@ -95,12 +97,12 @@ public struct InboxAuthority: Sendable {
 
   // MARK: Files
 
-  /// Reads the authority of a home, or makes one for these names. Any number of processes may call this at once; all get the same.
-  /// Blocking.
+  /// Reads the authority of a home, or creates one for these names. Any number of processes may call this at once;
+  /// all get the same authority. Blocking.
   ///
   /// - Parameters:
   ///   - directory: the home.
-  ///   - replaces: makes a new one in any case: phones must install that.
+  ///   - replaces: whether to create a new authority even if there is one; phones must then install its profile.
   public static func loadOrCreate(
     in directory: URL, for names: InboxHostNames, replaces: Bool = false
   ) throws(IdentityError) -> InboxAuthority {
@@ -118,12 +120,12 @@ public struct InboxAuthority: Sendable {
     }
   }
 
-  /// Whether a home has one.
+  /// Returns whether a home has an authority.
   public static func exists(in directory: URL) -> Bool {
     PrivateFile.exists("\(directory.path)/\(directoryName)/\(namesName)")
   }
 
-  /// `nil` if there is none.
+  /// Reads the authority; `nil` if there is none.
   private static func load(_ path: String) throws -> InboxAuthority? {
     let files = ["\(path)/\(namesName)", "\(path)/\(certificateName)", "\(path)/\(keyName)"]
     guard PrivateFile.exists(files[0]) else { return nil }
@@ -148,7 +150,7 @@ public struct InboxAuthority: Sendable {
     try PrivateFile.replace("\(path)/\(Self.certificateName)", Array(certificatePEM.utf8))
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys]
-    // Last: where it is, everything is there.
+    // Written last, so that its presence means that all files exist.
     try PrivateFile.replace("\(path)/\(Self.namesName)", Array(try encoder.encode(names)))
   }
 }

@@ -1,9 +1,9 @@
 import Cryptography
 import Foundation
 
-/// By what a body is known again.
+/// The hash by which a repeated body is recognized.
 public enum InboxBodyHash {
-  /// The SHA-256 of a body as it came, and of what came beside it.
+  /// Returns the SHA-256 of a body as it was received and of the text that came with it.
   public static func hash(of body: [UInt8], beside text: String? = nil) -> Data {
     var hasher = SHA256()
     hasher.update(data: Data((text ?? "").utf8))

@@ -1,18 +1,19 @@
 import Foundation
 
-/// What phones may call this machine: all that a certificate for its inbox is good for.
+/// The names and addresses of this machine that a certificate for its inbox is valid for.
 public struct InboxHostNames: Hashable, Sendable, Codable {
-  /// Names of DNS and mDNS, in lower case, sorted.
+  /// The DNS and mDNS names, in lower case, sorted.
   public let names: [String]
-  /// Numeric addresses, IPv6 without a zone, sorted.
+  /// The numeric addresses, sorted. IPv6 addresses have no zone.
   public let addresses: [String]
 
-  /// Leaves out what is no name or address that a certificate can have.
+  /// Creates the host names, ignoring names and addresses that a certificate cannot contain.
   ///
   /// - Parameters:
-  ///   - hostName: of this machine, with its domain or without; also known as its first part and `.local`. The first
-  ///     part alone is left out: who may sign for `app` may sign for every site below it (RFC 5280 section 4.2.1.10).
-  ///   - addresses: at which others reach it.
+  ///   - hostName: this machine's host name, with or without its domain. Its first part with `.local` is added. The
+  ///     first part alone is left out: an authority for `app` may sign for every site below it (RFC 5280 section
+  ///     4.2.1.10).
+  ///   - addresses: the addresses at which other machines reach it.
   public init(hostName: String, addresses: [String]) {
     let whole = hostName.lowercased()
     let short = String(whole.prefix { $0 != "." })
@@ -23,24 +24,25 @@ public struct InboxHostNames: Hashable, Sendable, Codable {
 
   private init(names: [String], addresses: [String]) { (self.names, self.addresses) = (names, addresses) }
 
-  /// What is in both.
+  /// Returns the names and addresses that are in both.
   func intersection(_ other: Self) -> Self {
     Self(names: names.filter(other.names.contains), addresses: addresses.filter(other.addresses.contains))
   }
 
-  /// For `subjectAltName`.
+  /// The value of `subjectAltName`.
   var alternativeNames: String {
     (names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }).joined(separator: ",")
   }
 
-  /// For `nameConstraints`. There is an address of each family, since a family without one would not be constrained.
+  /// The value of `nameConstraints`. It contains an address of each family, because a family without one is not
+  /// constrained.
   var constraints: String {
     let names = names.map { "permitted;DNS:\($0)" }
     let addresses = addresses.compactMap { address in Self.mask(of: address).map { "permitted;IP:\(address)/\($0)" } }
     return (["critical"] + names + addresses).joined(separator: ",")
   }
 
-  /// Read from a file, they are checked as any.
+  /// Whether names and addresses read from a file are valid.
   var isValid: Bool {
     !names.isEmpty && names.allSatisfy(Self.isName) && addresses.allSatisfy { Self.mask(of: $0) != nil }
   }
@@ -57,7 +59,7 @@ public struct InboxHostNames: Hashable, Sendable, Codable {
       }
   }
 
-  /// The mask of a single address; `nil` for what is none.
+  /// Returns the mask for a single address; `nil` if the text is not an address.
   private static func mask(of address: String) -> String? {
     var ipv4 = in_addr()
     var ipv6 = in6_addr()

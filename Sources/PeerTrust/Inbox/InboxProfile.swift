@@ -1,14 +1,15 @@
 import Foundation
 
-/// A configuration profile (`.mobileconfig`) by which an iPhone or a Mac installs the authority of an inbox.
+/// A configuration profile (`.mobileconfig`) that installs the authority of an inbox on an iPhone or a Mac.
 public struct InboxProfile: Sendable {
-  /// The content type by which Safari knows it.
+  /// The content type by which Safari recognizes a profile.
   public static let contentType = "application/x-apple-aspen-config"
 
-  /// An XML property list.
+  /// The profile as an XML property list.
   public let text: String
 
-  /// The same bytes for the same authority, so that installing it again replaces it.
+  /// Creates the profile. The same authority always gives the same bytes, so installing the profile again replaces
+  /// it.
   public init(_ authority: InboxAuthority, host: String) {
     let identifier = "hpeer.inbox.\(authority.fingerprint.hex.prefix(16))"
     let name = Self.escaped("hpeer inbox of \(host)")
@@ -58,7 +59,7 @@ public struct InboxProfile: Sendable {
       """
   }
 
-  /// Of sixteen bytes of the fingerprint.
+  /// Returns a UUID made of sixteen bytes of the fingerprint.
   private static func uuid(_ authority: InboxAuthority, _ first: Int) -> String {
     let bytes = Array(authority.fingerprint.bytes.dropFirst(first).prefix(16))
     return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }.uuidString

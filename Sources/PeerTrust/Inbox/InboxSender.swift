@@ -1,24 +1,25 @@
 import Foundation
 import HealthModel
 
-/// An app that may send to this machine's inbox, and read nothing: a row of the table `inboxSender`.
+/// An app that may send to this machine's inbox and read nothing: a row of the table `inboxSender`.
 public struct InboxSender: Hashable, Sendable {
-  /// Part of the path that it sends to; see ``isName(_:)``.
+  /// The sender's name, part of the path that it sends to; see ``isName(_:)``.
   public let name: String
-  /// Of the secret that it shows with every body.
+  /// The hash of the secret that the sender sends with every body.
   public let secretHash: TokenHash
-  /// What it may send, by the identifiers of HealthKit or by an app's own; `nil` for everything.
+  /// The types that the sender may send, by HealthKit's identifiers or the app's own; `nil` for all types.
   public let types: Set<SampleType>?
-  /// Whose record this was when somebody said that the phone is that person's.
+  /// The person of this record at the time when the phone was declared to be that person's.
   public let person: Person
-  /// When its secret was made.
+  /// The date at which the secret was created.
   public let created: Date
-  /// When it last showed its secret, at most a minute late; `nil` before.
+  /// The date of the last request with the secret, at most a minute late; `nil` if there was none.
   public let lastSeen: Date?
-  /// When the owner took its right away; `nil` if nobody did.
+  /// The date at which the owner revoked the sender, or `nil` if it is not revoked.
   public let revoked: Date?
 
-  /// Whether a text can be a sender's name: 1 to 40 of `a` to `z`, digits, `-` and `_`, so that it is the same in a URL.
+  /// Returns whether a text is a valid sender name: 1 to 40 of `a` to `z`, digits, `-` and `_`, none of which a URL
+  /// escapes.
   public static func isName(_ text: some StringProtocol) -> Bool {
     (1...40).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
@@ -32,8 +33,8 @@ public struct InboxSender: Hashable, Sendable {
   }
 }
 
-/// A sender would bring more names of sources, types, units and devices than one may.
+/// An error for a sender that exceeds the limit on names of sources, types, units and devices.
 public struct InboxNamesExceeded: Error, Hashable, Sendable {
-  /// How many one may bring in all.
+  /// The maximum number of names per sender.
   public let limit: Int
 }

@@ -4,19 +4,19 @@ import HealthModel
 
 /// The apps that may send to this machine's inbox.
 extension PeerRegistry {
-  /// The answers that are remembered of one sender: the newest.
+  /// The number of most recent answers that are remembered per sender.
   public static let inboxAnswerLimit = 1000
-  /// The bodies of one sender of which it is remembered when they came: the newest.
+  /// The number of most recent bodies whose arrival is remembered per sender.
   public static let inboxBodyLimit = 20_000
-  /// Seconds within which a use of a secret is written once.
+  /// The interval within which uses of a secret are written only once, in seconds.
   private static let seenGranularity: TimeInterval = 60
 
-  /// Adds a sender. One that was there under that name, even revoked, has its secret, its types and its person replaced.
+  /// Adds a sender, or replaces the secret, types and person of the sender with that name, even a revoked one.
   ///
   /// - Parameters:
   ///   - name: see ``InboxSender/isName(_:)``.
-  ///   - types: what it may send; `nil` for everything.
-  ///   - person: whose record this is, of whom somebody has said that the phone is theirs.
+  ///   - types: the types that it may send; `nil` for all.
+  ///   - person: the person of this record, whom the owner has declared to be the phone's user.
   public func addInboxSender(
     _ name: String, secret: BearerToken, types: Set<SampleType>?, person: Person, now: Date = Date()
   ) async throws {
@@ -31,16 +31,16 @@ extension PeerRegistry {
           name, Data(secret.hash.bytes), try SampleFilter(types: types).typesJSON(), try person.json(),
           now.microseconds,
         ])
-      // What it has sent before may be wanted again now, as of when it came; and its names are counted anew.
+      // The sender may deliver its bodies again; they keep their arrival dates. Its names are counted anew.
       try db.execute(sql: "UPDATE inboxBody SET answer = '' WHERE sender = ?", arguments: [name])
       try db.execute(sql: "DELETE FROM inboxName WHERE sender = ?", arguments: [name])
     }
   }
 
-  /// All senders, also revoked ones, by name.
+  /// Returns all senders, including revoked ones, ordered by name.
   public func inboxSenders() async throws -> [InboxSender] { try await read(Self.inboxSenders) }
 
-  /// The sender whose secret this is, unless it is revoked. Takes the same time whichever it is.
+  /// Returns the sender with this secret, unless it is revoked. Takes the same time for every secret.
   public func inboxSender(showing secret: BearerToken) async throws -> InboxSender? {
     let hash = secret.hash
     return try await read { db in
@@ -52,7 +52,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Notes that a sender was seen, once a minute.
+  /// Records that a sender was seen, at most once a minute.
   public func touchInboxSender(_ sender: InboxSender, now: Date = Date()) async throws {
     if let lastSeen = sender.lastSeen, abs(now.timeIntervalSince(lastSeen)) < Self.seenGranularity { return }
     try await write { db in
@@ -61,7 +61,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Takes a sender's right away. False if there is none of that name, or it is revoked already.
+  /// Revokes a sender. Returns false if there is none of that name or it is already revoked.
   @discardableResult
   public func revokeInboxSender(_ name: String, now: Date = Date()) async throws -> Bool {
     try await write { db in
@@ -76,7 +76,8 @@ extension PeerRegistry {
 
   // MARK: Bodies
 
-  /// What a sender was told of a body with this SHA-256; `nil` for one that is new or long ago.
+  /// Returns the answer that a sender got for a body with this SHA-256; `nil` if the body is new or no longer
+  /// remembered.
   public func inboxAnswer(to body: Data, of sender: String) async throws -> String? {
     try await read { db in
       try String.fetchOne(
@@ -85,7 +86,7 @@ extension PeerRegistry {
     }
   }
 
-  /// When a body with this SHA-256 came from a sender first; `nil` for one that is new or very long ago.
+  /// Returns the first arrival of a body with this SHA-256; `nil` if the body is new or no longer remembered.
   public func inboxArrival(of body: Data, from sender: String) async throws -> Timestamp? {
     try await read { db in
       try Int64.fetchOne(
@@ -94,7 +95,7 @@ extension PeerRegistry {
     }
   }
 
-  /// When the newest body of each sender came that is remembered, by the senders' names.
+  /// Returns the arrival of each sender's newest remembered body, keyed by sender name.
   public func inboxLastReceived() async throws -> [String: Timestamp] {
     try await read { db in
       let rows = try Row.fetchAll(db, sql: "SELECT sender, MAX(received) AS received FROM inboxBody GROUP BY sender")
@@ -104,9 +105,9 @@ extension PeerRegistry {
     }
   }
 
-  /// Remembers that a body has come, in the place of the oldest. One that is known came when it came first.
+  /// Records the arrival of a body and forgets the oldest beyond the limit. A known body keeps its first arrival.
   ///
-  /// - Parameter limit: how many are remembered of one sender.
+  /// - Parameter limit: the number of bodies remembered per sender.
   public func noteInboxBody(
     _ body: Data, of sender: String, at now: Timestamp, limit: Int = PeerRegistry.inboxBodyLimit
   ) async throws {
@@ -125,9 +126,10 @@ extension PeerRegistry {
     }
   }
 
-  /// Remembers what a sender is told of a body, and forgets the oldest answer: what came then is read again, and adds nothing.
+  /// Stores the answer to a body and forgets the oldest answers beyond the limit. A body whose answer is forgotten is
+  /// read again when it is sent again, which adds nothing.
   ///
-  /// - Parameter limit: how many answers are remembered of one sender.
+  /// - Parameter limit: the number of answers remembered per sender.
   public func keepInboxAnswer(
     _ answer: String, to body: Data, of sender: String, limit: Int = PeerRegistry.inboxAnswerLimit, now: Date = Date()
   ) async throws {
@@ -148,9 +150,9 @@ extension PeerRegistry {
     }
   }
 
-  /// Notes the names that a body of a sender brings.
+  /// Counts the names in a sender's body.
   ///
-  /// - Throws: ``InboxNamesExceeded``, and notes nothing, where a sender would have brought more than `limit`.
+  /// - Throws: ``InboxNamesExceeded``, and counts nothing, if the sender would exceed `limit`.
   public func countInboxNames(_ names: Set<String>, of sender: String, limit: Int) async throws {
     let isWithin = try await write { db -> Bool in
       let known = try String.fetchSet(db, sql: "SELECT name FROM inboxName WHERE sender = ?", arguments: [sender])
@@ -187,7 +189,7 @@ extension InboxSender {
 }
 
 extension Person {
-  /// The column `person`.
+  /// Returns the JSON for the column `person`.
   fileprivate func json() throws -> String {
     var characteristics: [String: String] = [:]
     for trait in Trait.allCases { characteristics[trait.rawValue] = self[trait] }

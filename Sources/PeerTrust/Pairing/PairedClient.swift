@@ -3,41 +3,44 @@ import Foundation
 import HealthModel
 import PeerProtocol
 
-/// A client that has just proved that it knows the code: what the server must store before it answers.
+/// A client that has proved that it knows the code. The server must store it before answering.
 public struct PairedClient: Hashable, Sendable {
-  /// 30 days, in seconds.
+  /// The default token lifetime: 30 days, in seconds.
   public static let defaultTokenLifetime: TimeInterval = 30 * 86_400
 
-  /// How the client came to its token.
+  /// The pairing protocol by which a client obtained its token.
   public enum Method: String, Hashable, Sendable {
-    /// `hpeer-pair/1`: the token was derived on both sides.
+    /// `hpeer-pair/1`: both sides derive the token.
     case spake2
-    /// The seed's `POST /api/v1/pair`: the token travelled inside pinned TLS.
+    /// HealthAppTransfer's `POST /api/v1/pair`: the token travels inside pinned TLS.
     case plain
   }
 
-  /// Derived from the certificate that the client showed, or random without one: never the client's choice.
+  /// The client's id, derived from its certificate, or random without one. The client cannot choose it.
   public let id: PeerID
-  /// Chosen by the client: hostile text of 1 to 64 bytes.
+  /// The client's name for itself: untrusted text of 1 to 64 bytes.
   public let name: String
-  /// What the client's requests will be known by.
+  /// The hash of the token that authenticates the client's requests.
   public let tokenHash: TokenHash
-  /// Of the client's certificate, if it showed one. Its token is then valid only together with it.
+  /// The fingerprint of the client's certificate, if it showed one. Its token is then only valid with that
+  /// certificate.
   public let certificateFingerprint: Fingerprint?
-  /// What the client shows of the certificate that it had before. Nobody has looked at it yet.
+  /// The client's statement about the certificate that it used before, not yet verified.
   public let rotation: RotationStatement?
-  /// A `plain` client is another app's.
+  /// The pairing method; `plain` is only used by other apps.
   public let method: Method
-  /// By the server's clock.
+  /// The date of the pairing, by the server's clock.
   public let pairedAt: Date
-  /// When the token dies unless it is used.
+  /// The date at which the token expires unless it is used before.
   public let expiresAt: Date
-  /// Seconds for which each use of the token makes it valid.
+  /// The time for which each use renews the token, in seconds.
   public let tokenLifetime: TimeInterval
-  /// What whoever opened the window granted; nil for what a client with this certificate had before, or everything.
+  /// The scope granted when the window was opened. If nil, a client known by its certificate keeps its scope, and a
+  /// new client may read everything.
   public let scope: SampleFilter?
 
-  /// Made by the ``PairingDesk`` alone; public for tests of what stores it.
+  /// Creates a paired client. Only the ``PairingDesk`` needs this; it is public for tests of the code that stores
+  /// clients.
   public init(
     id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil,
     rotation: RotationStatement? = nil, method: Method, pairedAt: Date, expiresAt: Date,
@@ -57,7 +60,7 @@ public struct PairedClient: Hashable, Sendable {
 }
 
 extension PeerID {
-  /// What this server calls a client that showed this certificate when it paired, or none.
+  /// Returns the id for a client that showed this certificate while pairing; a random id for nil.
   static func ofClient(showing certificate: Fingerprint?) -> PeerID {
     certificate.map { PeerID(certificate: $0) } ?? SecureRandom.peerID()
   }
@@ -65,10 +68,10 @@ extension PeerID {
 
 /// The answer to a plain pairing.
 public struct PlainPairing: Equatable, Sendable {
-  /// Random: the app that asks has no certificate.
+  /// The random id of the client: the app has no certificate to derive it from.
   public let clientID: PeerID
-  /// The only copy: the server keeps its hash.
+  /// The only copy of the token: the server keeps its hash.
   public let token: BearerToken
-  /// When the token dies unless it is used.
+  /// The date at which the token expires unless it is used before.
   public let expiresAt: Date
 }

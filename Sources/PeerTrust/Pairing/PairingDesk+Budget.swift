@@ -2,20 +2,20 @@ import Foundation
 import OperatingSystem
 import PeerProtocol
 
-/// What limits the attempts: the count, the lock and the time.
+/// The limits on pairing attempts: the failure budget, the lock and the time limits.
 extension PairingDesk {
   var attemptsLeft: Int { max(0, limits.failureBudget - state.failures) }
 
-  /// Whether one more attempt can begin without the failures possibly exceeding the budget.
+  /// Whether one more attempt fits: even if all attempts in flight fail, the failures stay within the budget.
   var hasRoom: Bool {
     sessions.count < limits.maximumSessions && state.failures + sessions.count < limits.failureBudget
   }
 
-  /// Makes sure that there is room for one more attempt of a caller.
+  /// Makes room for one more attempt of a caller, or throws.
   ///
-  /// Where all places are taken, the oldest attempt makes room once it has had the time that an exchange takes. So one
-  /// caller that begins again and again and never finishes does not keep another from pairing.
-  /// - Throws: `tooManySessions`, which the server's owner is told of.
+  /// If all places are taken, the oldest attempt is displaced once it has had the time that an exchange takes. So a
+  /// caller that keeps starting attempts without finishing them cannot keep others from pairing.
+  /// - Throws: `tooManySessions`, which is reported to the server's owner.
   func makeRoom(for caller: String) throws(PairRejection) {
     if hasRoom { return }
     let now = clock()
@@ -28,7 +28,7 @@ extension PairingDesk {
     throw .tooManySessions
   }
 
-  /// A caller has one place: whoever begins again has given up what it began before.
+  /// Ends the earlier attempts of a caller that starts again: each caller has one place.
   func giveUpSessions(of caller: String) {
     for (id, session) in sessions where session.caller == caller { displace(id) }
   }
@@ -40,10 +40,12 @@ extension PairingDesk {
     if displaced.count > Self.maximumDisplaced { displaced.removeFirst() }
   }
 
-  /// Remembered to tell the owner of those who come back; more begin in vain only in a flood, which shows in any case.
+  /// The number of displaced attempts kept, so that the owner is told when one of them tries to finish. Only a flood
+  /// displaces more, and a flood is reported anyway.
   private static let maximumDisplaced = 64
 
-  /// At most once a second: whoever floods the desk must not push other events out of a listener's buffer.
+  /// Reports that a caller was kept out, at most once a second, so that a flood does not displace other events in a
+  /// listener's buffer.
   func reportKeptOut(_ caller: String) {
     let now = clock()
     if let last = lastKeptOut, last <= now, now < last + 1 { return }
@@ -56,7 +58,7 @@ extension PairingDesk {
     displaced = []
   }
 
-  /// The open window, after everything that time has ended is gone.
+  /// Returns the open window, after removing everything that has expired.
   func requireWindow() throws(PairRejection) -> PairingWindow {
     reap()
     guard let window else { throw state.isLocked ? .windowLocked : .windowClosed }
@@ -78,7 +80,7 @@ extension PairingDesk {
     report(.windowClosed(reason))
   }
 
-  /// Counts a failed attempt, on the disk before anyone hears of it, and replaces the code or locks.
+  /// Counts a failed attempt, on disk before anyone is told, then replaces the code or locks the desk.
   func fail(_ reason: PairingEvent.FailureReason) async -> PairRejection {
     state.failures += 1
     let left = attemptsLeft
@@ -90,7 +92,7 @@ extension PairingDesk {
       report(.codeRotated(attemptsLeft: left))
     }
     if await saveState() == nil { return .wrongCode(attemptsLeft: left) }
-    // A count that cannot be kept must not be refilled by a crash.
+    // If the count cannot be stored, a crash would reset the budget.
     if window != nil { lock() }
     return .wrongCode(attemptsLeft: 0)
   }
@@ -103,10 +105,10 @@ extension PairingDesk {
     report(.windowLocked)
   }
 
-  /// Nil, or why the state could not be written.
+  /// Stores the state. Returns nil, or the reason why it could not be written.
   func saveState() async -> String? {
     let state = state
-    // The continuation's body runs before this actor lets anyone else in, so the order of the queue is the order of the
+    // The continuation's body runs before the actor admits another call, so writes are queued in the order of the
     // attempts.
     return await withCheckedContinuation { continuation in
       stateFile.queue.async { [stateFile] in
@@ -126,7 +128,7 @@ extension PairingDesk {
     timer?.cancel()
     let lifetime = limits.windowLifetime
     timer = Task { [weak self, timerClock] in
-      // A little late, so that the wall clock has surely passed the end.
+      // Slightly late, so that the wall clock has certainly passed the end.
       try? await timerClock.sleep(for: .seconds(lifetime + 0.1))
       if !Task.isCancelled { await self?.reap() }
     }

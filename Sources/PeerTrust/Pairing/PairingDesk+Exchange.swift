@@ -2,14 +2,15 @@ import Cryptography
 import Foundation
 import PeerProtocol
 
-/// `hpeer-pair/1`: start and finish.
+/// The start and finish messages of `hpeer-pair/1`.
 extension PairingDesk {
-  /// The answer to `POST /pair/v1/start`. Reserves one attempt for 30 seconds.
+  /// Answers `POST /pair/v1/start`. Reserves one attempt for 30 seconds.
   ///
   /// - Parameters:
-  ///   - clientFingerprint: of the client's certificate under mutual TLS: what the client is known by from then on.
-  ///   - rotation: what the client shows of the certificate that it had before.
-  ///   - caller: the address group that it calls from, as the owner is told of it; see ``makeRoom(for:)``.
+  ///   - clientFingerprint: the fingerprint of the client's certificate under mutual TLS, which identifies the client
+  ///     from then on.
+  ///   - rotation: the client's statement about the certificate that it used before.
+  ///   - caller: the address group of the caller, as reported to the owner; see ``makeRoom(for:)``.
   public func start(
     _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil, rotation: RotationStatement? = nil,
     from caller: String
@@ -23,7 +24,7 @@ extension PairingDesk {
     sessions[session] = PairingAttempt(startedAt: clock(), caller: caller, rotation: rotation)
 
     let derived = await window.secret.scalar.value
-    // Anything may have happened during the suspension: the window closed, locked or reopened, the session too old.
+    // During the suspension the window may have closed, locked or reopened, and the session may have expired.
     guard try requireWindow().number == window.number, sessions[session] != nil else { throw .sessionExpired }
     let transcript = PairingTranscript(
       serverID: serverID, serverFingerprint: fingerprint, clientID: request.clientID,
@@ -49,11 +50,11 @@ extension PairingDesk {
     }
   }
 
-  /// The answer to `POST /pair/v1/finish`: checks the client's proof, stores the client, then proves that this server
-  /// knows the code.
+  /// Answers `POST /pair/v1/finish`: checks the client's proof, stores the client, then proves that this server knows
+  /// the code.
   ///
-  /// The same request may be repeated for ten minutes and has the same answer. Another proof for a finished session is
-  /// a conflict and tries nothing.
+  /// A repeated request gets the same answer for ten minutes. A different proof for a finished session is a conflict
+  /// and does not count as an attempt.
   public func finish(_ request: PairFinishRequest) async throws(PairRejection) -> PairFinishResponse {
     reap()
     if let receipt = receipts[request.session] {
@@ -84,7 +85,7 @@ extension PairingDesk {
       let isStored = if response != nil { await self.store(client) } else { false }
       self.settlement = nil
       guard let response, isStored else {
-        // The proof was right, so the client may send it again while the session lives.
+        // The client's proof was correct, so it may send it again while the session lives.
         if self.window?.number == window.number { self.sessions[request.session] = session }
         return .failure(.temporary)
       }
@@ -96,7 +97,7 @@ extension PairingDesk {
     return try await task.value.get()
   }
 
-  /// Whole seconds, as the answer spells them.
+  /// Returns the token's expiry in whole seconds, as the answer states it.
   func tokenExpiry(from now: Date) -> Date {
     Date(timeIntervalSince1970: (now.timeIntervalSince1970 + limits.tokenLifetime).rounded(.down))
   }
@@ -110,7 +111,7 @@ extension PairingDesk {
     }
   }
 
-  /// A code serves once: the window closes with the first success.
+  /// Reports the success and closes the window: a code is valid for one pairing.
   func conclude(_ client: PairedClient, window number: Int) {
     report(.succeeded(clientID: client.id, name: client.name, method: client.method))
     if window?.number == number { closeWindow(.paired) }

@@ -3,17 +3,17 @@ import Foundation
 import HealthModel
 import PeerProtocol
 
-/// HealthAppTransfer's pairing, in which the code itself travels.
+/// HealthAppTransfer's pairing, in which the client sends the code itself.
 extension PairingDesk {
-  /// The answer to `POST /api/v1/pair`, for clients of other apps that pinned the certificate from a QR code.
+  /// Answers `POST /api/v1/pair`, for clients of other apps that pinned the certificate from a QR code.
   ///
-  /// It draws on the same code and the same budget as `hpeer-pair/1`; anything that is not the code counts as a failed
+  /// It uses the same code and the same budget as `hpeer-pair/1`; any text other than the code counts as a failed
   /// attempt.
   ///
   /// - Parameters:
-  ///   - code: as the client sent it.
-  ///   - deviceName: hostile text of any length, or nil.
-  ///   - caller: the address group that the client calls from, as the owner is told of it.
+  ///   - code: the code as the client sent it.
+  ///   - deviceName: untrusted text of any length, or nil.
+  ///   - caller: the address group of the caller, as reported to the owner.
   public func plainPair(
     code: String, deviceName: String?, from caller: String
   ) async throws(PairRejection) -> PlainPairing {
@@ -36,7 +36,7 @@ extension PairingDesk {
       return isStored
     }
     settlement = Settlement(session: nil, cA: [], task: nil)
-    // The task is not a child of the request's: a client that hangs up must not leave the desk half way.
+    // The task is not a child of the request's, so a client that disconnects cannot interrupt the pairing half-way.
     guard await task.value else { throw .temporary }
     return PlainPairing(clientID: client.id, token: token, expiresAt: client.expiresAt)
   }

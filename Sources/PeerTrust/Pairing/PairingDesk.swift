@@ -3,12 +3,13 @@ import HealthModel
 import OperatingSystem
 import PeerProtocol
 
-/// The server's side of pairing: who may try, how often, and until when.
+/// The server's side of pairing: it decides which attempts are allowed, how many and for how long.
 ///
-/// A person at the server opens a window for five minutes. It has one code at a time and **five failed attempts in
-/// all**, whoever makes them; each attempt in flight reserves one, so a crowd cannot try more. A failure replaces the
-/// code, the fifth locks the desk, and the lock outlives the process. A success closes the window. A caller holds one
-/// place at a time, and that for some seconds where another needs it.
+/// A person at the server opens a window for five minutes. The window has one code at a time and **five failed
+/// attempts in total**, from all callers together. Each attempt in flight reserves one of them, so parallel attempts
+/// cannot exceed the budget. A failure replaces the code; the fifth locks the desk, and the lock survives a restart.
+/// A success closes the window. Each caller has at most one attempt in flight, which may be displaced after some
+/// seconds if another caller needs its place.
 ///
 /// ```swift
 /// func open(_ home: URL) async throws -> OpenWindow {
@@ -21,53 +22,56 @@ import PeerProtocol
 /// }
 /// ```
 ///
-/// Limits in time take effect at the next call and, at the latest, when the window's own timer fires.
+/// Time limits take effect at the next call and, at the latest, when the window's own timer fires.
 public actor PairingDesk {
-  /// How long and how often anything may be tried. Those of `hpeer serve` are the defaults.
+  /// The limits on time and attempts. The defaults are those of `hpeer serve`.
   public struct Limits: Hashable, Sendable {
-    /// Seconds for which a window stays open.
+    /// The time for which a window stays open, in seconds.
     public var windowLifetime: TimeInterval = 300
-    /// Seconds from a client's start to its finish.
+    /// The time limit from a client's start to its finish, in seconds.
     public var sessionLifetime: TimeInterval = 30
-    /// Seconds in which a client that did not hear the answer to its finish gets it again.
+    /// The time for which a repeated finish gets the same answer again, in seconds.
     public var receiptLifetime: TimeInterval = 600
-    /// Seconds for which a token is valid after the pairing, and again after each use.
+    /// The time for which a token is valid after the pairing and after each use, in seconds.
     public var tokenLifetime = PairedClient.defaultTokenLifetime
-    /// Failed attempts of one window; the last locks the desk.
+    /// The number of failed attempts per window; the last one locks the desk.
     public var failureBudget = 5
-    /// Attempts in flight at one time, of all callers together.
+    /// The maximum number of attempts in flight, from all callers together.
     public var maximumSessions = 4
-    /// How long an attempt that has begun keeps its place although another caller needs it: seconds, far more than an
+    /// The time for which a new attempt cannot be displaced by another caller, in seconds. Far longer than an
     /// exchange takes.
     public var sessionProtection: TimeInterval = 5
 
-    /// The limits of `hpeer serve`.
+    /// Creates the limits of `hpeer serve`.
     public init() {}
   }
 
-  /// The state of the desk, for the server's owner. Holds no code.
+  /// The state of the desk, for the server's owner. Contains no code.
   public struct Status: Hashable, Sendable {
-    /// Whether a code is accepted.
+    /// The state of the pairing window.
     public enum Window: Hashable, Sendable {
-      /// `closed`: nobody has opened one, or it has ended. `locked`: too many failures; the lock outlives the process.
+      /// `closed`: no window was opened, or it has ended. `locked`: there were too many failures; the lock survives a
+      /// restart.
       case closed, locked
-      /// Until the code is used, the time is over or no attempt is left.
+      /// Open until the code is used, the time is over or no attempt is left.
       case open(expiresAt: Date, attemptsLeft: Int)
     }
 
-    /// Right at the time of asking: what time has ended is closed first.
+    /// The window's state at the time of the call: an expired window is closed first.
     public let window: Window
-    /// Attempts in flight, each of which reserves one of those that are left.
+    /// The number of attempts in flight, each of which reserves one of the remaining attempts.
     public let liveSessions: Int
-    /// Failed attempts in the window that is open, or was when the process last ended.
+    /// The number of failed attempts in the open window, or in the one that was open when the process last ended.
     public let failures: Int
-    /// What the client that pairs in the open window may read; nil for what it may read already, or everything.
+    /// The scope granted to the client that pairs in the open window. If nil, a known client keeps its scope and a
+    /// new client may read everything.
     public var scope: SampleFilter?
-    /// Who opened the open window; `nil` while none is open.
+    /// The opener of the open window; `nil` while none is open.
     public var opener: WindowOpener?
   }
 
-  /// Stores the client before it is told that it is paired. When it throws, the client may try the same message again.
+  /// A function that stores a client before the client is told that it is paired. If it throws, the client may send
+  /// the same message again.
   public typealias Persist = @Sendable (PairedClient) async throws -> Void
 
   let serverID: PeerID
@@ -75,7 +79,7 @@ public actor PairingDesk {
   let limits: Limits
   let persist: Persist
   let clock: @Sendable () -> Date
-  /// By which a window's own timer fires.
+  /// The clock of the window's own timer.
   let timerClock: any Clock<Duration>
   let report: @Sendable (PairingEvent) -> Void
   let stateFile: PairingStateFile
@@ -84,35 +88,37 @@ public actor PairingDesk {
   var state: PairingState
   var window: PairingWindow?
   var sessions: [[UInt8]: PairingAttempt] = [:]
-  /// Sessions that had to make room, the newest last.
+  /// The sessions that were displaced, the newest last.
   var displaced: [(id: [UInt8], session: PairingAttempt)] = []
-  /// When it was last reported that somebody was kept out.
+  /// The time of the last report that a caller was kept out.
   var lastKeptOut: Date?
   var receipts: [[UInt8]: Receipt] = [:]
   var settlement: Settlement?
   private var windowCount = 0
   var timer: Task<Void, Never>?
 
-  /// The answer to a successful finish, kept for a client that did not hear it.
+  /// The answer to a successful finish, kept for a client that did not receive it.
   struct Receipt: Sendable {
     let cA: [UInt8]
     let response: PairFinishResponse
     let storedAt: Date
   }
 
-  /// A proved client that is being stored.
+  /// A client with a correct proof that is being stored.
   struct Settlement {
-    /// Nil for a plain pairing, which has no session.
+    /// The session, or nil for a plain pairing, which has none.
     let session: [UInt8]?
     let cA: [UInt8]
     let task: Task<Result<PairFinishResponse, PairRejection>, Never>?
   }
 
+  /// Creates a pairing desk.
+  ///
   /// - Parameters:
-  ///   - identity: of this machine; its certificate must be the one that it serves with.
-  ///   - directory: where `pairing.json` keeps the lock; made (0700) if it is missing.
-  ///   - clock: the time; for tests.
-  ///   - events: called on the desk, so it must return at once.
+  ///   - identity: this machine's identity; its certificate must be the one that the server uses.
+  ///   - directory: the directory of `pairing.json`, which stores the lock; created (0700) if it is missing.
+  ///   - clock: returns the current time; for tests.
+  ///   - events: called on the desk's executor, so it must return at once.
   public init(
     identity: PeerIdentity, directory: URL, limits: Limits = Limits(),
     clock: @escaping @Sendable () -> Date = { Date() },
@@ -153,13 +159,13 @@ public actor PairingDesk {
 
   // MARK: The window
 
-  /// Opens a window with a full budget, also when the desk is locked. An open window is replaced, with all its
-  /// attempts.
+  /// Opens a window with a full budget, even if the desk is locked. An open window is replaced and its attempts end.
   ///
-  /// Call it for an act at the server itself only: a terminal, or a socket that only its owner can reach.
-  /// - Parameter scope: what the client that pairs may read; nil for what a client with the same certificate may read
-  ///   already, or everything.
-  /// - Throws: if the count of attempts cannot be stored; the desk is then as before, less its window.
+  /// Only call this for an action at the server itself: at a terminal, or through a socket that only its owner can
+  /// reach.
+  /// - Parameter scope: the scope of the client that pairs. If nil, a client known by its certificate keeps its
+  ///   scope, and a new client may read everything.
+  /// - Throws: an error if the count of attempts cannot be stored; the desk is then as before, without a window.
   public func open(
     scope: SampleFilter? = nil, by opener: WindowOpener = .terminal
   ) async throws(PairingDeskError) -> OpenWindow {
@@ -187,8 +193,8 @@ public actor PairingDesk {
 
   /// Closes the window and ends its attempts. A locked desk stays locked.
   ///
-  /// - Parameter number: the only window that is meant; nil for any.
-  /// - Returns: whether one was open.
+  /// - Parameter number: the window to close; nil for any.
+  /// - Returns: whether a window was open.
   @discardableResult
   public func close(_ number: Int? = nil, because reason: PairingEvent.CloseReason = .closedLocally) -> Bool {
     reap()
@@ -203,7 +209,7 @@ public actor PairingDesk {
     return window?.secret.code
   }
 
-  /// Uses nothing up; holds no code.
+  /// Returns the state of the desk. Uses up no attempt.
   public func status() -> Status {
     reap()
     let open = window.map { Status.Window.open(expiresAt: $0.expiresAt, attemptsLeft: attemptsLeft) }
@@ -212,7 +218,7 @@ public actor PairingDesk {
       scope: window?.scope, opener: window?.opener)
   }
 
-  /// The answer to `GET /pair/v1/hello`. Uses nothing up.
+  /// Returns the answer to `GET /pair/v1/hello`. Uses up no attempt.
   public func hello() -> PairHello {
     reap()
     do {
@@ -225,7 +231,7 @@ public actor PairingDesk {
   }
 }
 
-/// Why the pairing desk cannot work.
+/// An error that keeps the pairing desk from working.
 public enum PairingDeskError: Error, Hashable, Sendable {
   /// The file that keeps the count of failed attempts cannot be read.
   case stateNotReadable(path: String, reason: String)

@@ -1,41 +1,41 @@
 import Foundation
 import PeerProtocol
 
-/// What happened at the pairing desk, for the terminal and the audit log. No event holds a secret: a screen asks
-/// ``PairingDesk/currentCode``.
+/// An event at the pairing desk, for the terminal and the audit log. No event holds a secret: a screen reads the code
+/// from ``PairingDesk/currentCode``.
 public enum PairingEvent: Hashable, Sendable {
-  /// Codes are accepted from now on; a window that was open before has been replaced without an event of its own.
+  /// A window was opened. A window that was open before is replaced without an event of its own.
   case windowOpened(expiresAt: Date)
-  /// No code is accepted any more.
+  /// The window was closed: no code is accepted any more.
   case windowClosed(CloseReason)
-  /// The last attempt failed. Only a local ``PairingDesk/open()`` helps.
+  /// The last attempt failed and the desk is locked. Only a local ``PairingDesk/open()`` unlocks it.
   case windowLocked
-  /// The code on the screen is no longer valid; there is a new one.
+  /// The code was replaced; the previous code is no longer valid.
   case codeRotated(attemptsLeft: Int)
-  /// The client has been stored. The name is its own: hostile text.
+  /// A client has paired and has been stored. Its name is untrusted text.
   case succeeded(clientID: PeerID, name: String, method: PairedClient.Method)
-  /// An attempt was counted.
+  /// An attempt failed and was counted.
   case failed(FailureReason, attemptsLeft: Int)
-  /// A client could not begin, or not go on, because others had the places. Nothing was tried and nothing counted.
+  /// A client could not start or continue because other callers held all places. Nothing was tried or counted.
   ///
   /// - Parameters:
-  ///   - caller: the address group that it called from.
-  ///   - holders: the groups that the places are taken by, sorted.
+  ///   - caller: the address group of the caller.
+  ///   - holders: the address groups that hold the places, sorted.
   case keptOut(caller: String, holders: [String])
 
-  /// Why a window is gone; the raw values stand in the audit log.
+  /// The reason why a window closed. The raw values appear in the audit log.
   public enum CloseReason: String, Hashable, Sendable {
-    /// `expired`: its time was over. `closedLocally`: somebody at the server closed it. `paired`: its code was used.
+    /// `expired`: its time was over. `closedLocally`: it was closed at the server. `paired`: its code was used.
     case expired, closedLocally, paired
-    /// The process that opened the window has ended, so nobody sees its code any more.
+    /// The process that opened the window has ended, so its code is no longer displayed.
     case openerGone
   }
 
-  /// What was wrong, for the server's owner. The client is told `wrong_code` for each.
+  /// The reason for a failed attempt, for the server's owner. The client is told `wrong_code` in every case.
   public enum FailureReason: String, Hashable, Sendable {
     /// The client's confirmation, or the code of a plain pairing, was wrong.
     case wrongCode
-    /// The client's share is no point of the curve, or makes the shared key trivial.
+    /// The client's share is not a point on the curve, or makes the shared key trivial.
     case invalidShare
   }
 }

@@ -2,22 +2,22 @@ import Dispatch
 import Foundation
 import OperatingSystem
 
-/// What must outlive the server's process, so that a restart does not refill the budget.
+/// The pairing state that survives a restart of the server, so that a restart does not refill the budget.
 struct PairingState: Hashable, Sendable, Codable {
   var isLocked = false
-  /// Failed attempts in the window that is open, or was when the process died.
+  /// The number of failed attempts in the open window, or in the one that was open when the process ended.
   var failures = 0
 }
 
-/// `pairing.json`, 0600, replaced in one step. Blocks: see ``queue``.
+/// The file `pairing.json`, 0600, replaced atomically. Its functions block: see ``queue``.
 struct PairingStateFile: Sendable {
   let path: String
-  /// Writes go through one serial queue, so that they reach the disk in the order of the attempts.
+  /// The serial queue for writes, so that they reach the disk in the order of the attempts.
   let queue = DispatchQueue(label: "hpeer.pairing-state")
 
   init(directory: URL) { path = "\(directory.path)/pairing.json" }
 
-  /// A missing file is a fresh start. A damaged one locks, because nobody knows how many attempts it counted.
+  /// Reads the state. A missing file means no failures. A damaged file means locked, because its count is unknown.
   func read() throws(SystemError) -> PairingState {
     guard PrivateFile.exists(path) else { return PairingState() }
     let bytes = try PrivateFile.read(path).bytes

@@ -3,34 +3,35 @@ import Foundation
 import HealthModel
 import PeerProtocol
 
-/// A window as its opener sees it.
+/// An open pairing window, as returned to its opener.
 public struct OpenWindow: Hashable, Sendable {
-  /// Tells this window from every other one of the desk.
+  /// The window's number, unique within the desk.
   public let number: Int
-  /// To be shown on the local screen, and nowhere else.
+  /// The code to show on the local screen, and nowhere else.
   public let code: PairingCode
-  /// 16 bytes; public.
+  /// The salt, 16 bytes; public.
   public let salt: [UInt8]
-  /// By the server's clock.
+  /// The end of the window, by the server's clock.
   public let expiresAt: Date
 }
 
-/// One local permission to pair: a code at a time, five failures in all.
+/// A pairing window: one code at a time, five failures in total.
 struct PairingWindow: Sendable {
-  /// Tells this window from every other one of the desk, also across a suspension.
+  /// The window's number, unique within the desk; tells windows apart across a suspension.
   let number: Int
   let openedAt: Date
   let expiresAt: Date
-  /// What the client that pairs may read; nil for what it may read already, or everything.
+  /// The scope of the client that pairs. If nil, a known client keeps its scope and a new client may read everything.
   let scope: SampleFilter?
   let opener: WindowOpener
   var secret: Secret
 
-  /// The live code and what follows from it.
+  /// The current code and the values derived from it.
   struct Secret: Sendable {
     let code: PairingCode
     let salt: [UInt8]
-    /// w of SPAKE2. Started with the code, so that scrypt's 90 ms are over before the first client comes.
+    /// The scalar w of SPAKE2. Its derivation starts with the code, so scrypt's 90 ms are over before the first
+    /// client comes.
     let scalar: Task<Result<Scalar, P256Error>, Never>
 
     init(serverID: PeerID, derivation: @escaping PasswordScalar.Derivation) {
@@ -48,18 +49,19 @@ struct PairingWindow: Sendable {
     }
   }
 
-  /// A clock that was set back closes the window rather than lengthen it.
+  /// Returns whether the window is open at a time. If the clock is set back, the window closes rather than stay open
+  /// longer.
   func isLive(at now: Date) -> Bool { openedAt <= now && now < expiresAt }
 }
 
-/// One attempt in flight. It reserves a unit of the budget from its start to its end.
+/// A pairing attempt in flight. It reserves one attempt of the budget from its start to its end.
 struct PairingAttempt: Sendable {
   let startedAt: Date
-  /// The address group that it came from.
+  /// The address group of the caller.
   let caller: String
-  /// What the client shows of the certificate that it had before.
+  /// The client's statement about the certificate that it used before.
   let rotation: RotationStatement?
-  /// Nil while the server's share is being computed.
+  /// The exchange, or nil while the server's share is being computed.
   var exchange: PairingServerExchange?
 
   func isLive(at now: Date, lifetime: TimeInterval) -> Bool {
@@ -67,14 +69,14 @@ struct PairingAttempt: Sendable {
   }
 }
 
-/// Who opened a pairing window, always somebody at the server itself.
+/// The opener of a pairing window, always local to the server.
 public enum WindowOpener: Hashable, Sendable {
-  /// The terminal on which the server runs.
+  /// The terminal in which the server runs.
   case terminal
-  /// A process of the server's owner, by its number: `hpeer pair --wait`. Its window closes when it ends.
+  /// A process of the server's owner, given by its process ID: `hpeer pair --wait`. Its window closes when it exits.
   case process(Int32)
 
-  /// Nil for the server's own terminal.
+  /// The process ID of the opener, or nil for the server's own terminal.
   public var process: Int32? {
     if case .process(let number) = self { number } else { nil }
   }

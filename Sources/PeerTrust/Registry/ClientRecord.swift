@@ -5,60 +5,61 @@ import PeerProtocol
 /// A client that has paired with this machine: a row of the table `client`.
 public struct ClientRecord: Hashable, Sendable, Identifiable {
   public let id: PeerID
-  /// What it was called before its certificate was replaced, or before its id was its certificate's: older events of the
-  /// audit log name it so.
+  /// The client's previous id, from before its certificate was replaced or before ids were derived from certificates.
+  /// Older events in the audit log use it.
   public let formerID: PeerID?
-  /// The client's own words: never a key, and to be escaped before it is shown.
+  /// The name that the client gave itself. Untrusted text: never use it as a key, and escape it before it is shown.
   public let name: String
-  /// Unique: a request finds its client by it.
+  /// The hash of the client's token. Unique: a request's client is looked up by it.
   public let tokenHash: TokenHash
-  /// How it paired; another app's by `plain`.
+  /// The pairing method. Clients of other apps pair with `plain`.
   public let method: PairedClient.Method
-  /// What it may read; ``SampleFilter/everything`` unless somebody narrowed it.
+  /// The samples that the client may read: ``SampleFilter/everything`` unless the owner narrowed it.
   public let scope: SampleFilter
-  /// It may ask for numbers of whole days within that scope, and for nothing finer.
+  /// Whether the client may only request daily values within its scope, nothing finer.
   public let isOnlyDaily: Bool
-  /// When it last paired.
+  /// The date of the most recent pairing.
   public let created: Date
-  /// The last use of the token, at most a minute late: not every use is written.
+  /// The date of the token's last use, at most a minute late because not every use is written.
   public let lastSeen: Date?
-  /// When the token dies unless it is used.
+  /// The date at which the token expires unless it is used before.
   public let expires: Date
-  /// Seconds for which each use makes the token valid.
+  /// The time for which each use renews the token, in seconds.
   public let tokenLifetime: TimeInterval
-  /// When the owner took the token back; `nil` if nobody did.
+  /// The date at which the owner revoked the token, or `nil` if it is not revoked.
   public let revoked: Date?
   /// The certificate that the client showed when it paired; `nil` if it showed none.
   public let certificateFingerprint: Fingerprint?
-  /// The token is valid only together with that certificate.
+  /// Whether the token is only valid together with that certificate.
   public let isBound: Bool
 }
 
-/// What a valid token entitles to.
+/// The rights of a request with a valid token.
 public struct ClientAuthorization: Hashable, Sendable {
   /// See ``ClientRecord/id``.
   public let id: PeerID
-  /// The client's own words: never a key, and to be escaped before it is shown.
+  /// The name that the client gave itself. Untrusted text: never use it as a key, and escape it before it is shown.
   public var name: String
-  /// The hash of the token that the request showed.
+  /// The hash of the token in the request.
   public let tokenHash: TokenHash
-  /// Other apps' clients pair by `plain`, and read dates differently.
+  /// The pairing method. Clients of other apps pair with `plain` and interpret dates differently.
   public let method: PairedClient.Method
-  /// What the request may read.
+  /// The samples that the request may read.
   public let scope: SampleFilter
   /// See ``ClientRecord/isOnlyDaily``.
   public let isOnlyDaily: Bool
-  /// The use of the token before this one; `nil` for the first.
+  /// The date of the token's previous use, or `nil` if this is the first use.
   public let lastSeen: Date?
-  /// The owner has locked this machine: nobody is answered, whatever they may read. See ``PeerRegistry/lock(now:)``.
+  /// Whether the owner has locked this machine. A locked machine answers no client, whatever its scope. See
+  /// ``PeerRegistry/lock(now:)``.
   public let isLocked: Bool
 }
 
-/// Why a token is not accepted. Tell the client 401 for each; the audit log may know more.
+/// The reason why a token is rejected. Answer the client with 401 in every case; the audit log may give the reason.
 public enum ClientRefusal: Error, Hashable, Sendable {
   /// `unknown`: no client has this token. `revoked`: the owner took it back. `expired`: it was not used for too long.
   case unknown, revoked, expired
-  /// The token is bound to a client certificate, and the connection has another one or none: it was stolen, or its owner
-  /// has a new certificate.
+  /// The token is bound to a client certificate, and the connection has a different certificate or none: the token
+  /// was stolen, or its owner has a new certificate.
   case wrongCertificate(of: PeerID)
 }

@@ -1,41 +1,43 @@
 import Foundation
 import PeerProtocol
 
-/// Something between machines whose time is nearly up, or is up: a certificate or a token, of which a person should hear
-/// while there is time to do something.
+/// A certificate or token that has expired or expires soon, so that the owner can be warned in time.
 public struct Ending: Hashable, Sendable {
-  /// What it is that ends.
+  /// The kind of thing that expires.
   public enum Subject: Hashable, Sendable {
-    /// This machine's own certificate. Peers pin it and do not look at its dates; others may.
+    /// This machine's own certificate. Peers pin it and ignore its dates; other software may check them.
     case identity
-    /// The right of a machine that reads here.
+    /// The token of a client that reads from this machine.
     case client(PeerID)
-    /// The right to read at a machine.
+    /// The credential that this machine uses to read from a server.
     ///
-    /// - Parameter dialect: which protocol it speaks; see ``ServerRecord/dialect``.
+    /// - Parameter dialect: the server's protocol; see ``ServerRecord/dialect``.
     case server(PeerID, dialect: String)
   }
 
   public var subject: Subject
-  /// Of the other machine, in its own words; `nil` for ``Subject/identity``.
+  /// The name that the other machine gave itself; `nil` for ``Subject/identity``.
   public var name: String?
   public var ends: Date
 
-  /// A month: how long before its end a person hears of what is valid for long.
+  /// The longest time before an ending at which it is announced: 30 days, in seconds.
   public static let notice: TimeInterval = 30 * 86_400
 
-  /// How long before its end, for what is valid for so many seconds from each use on: of what a use makes whole again, the
-  /// last quarter, or all would seem to end that is used once a month.
+  /// Returns how far ahead of its end a right with this lifetime is announced, in seconds.
+  ///
+  /// That is the last quarter of the lifetime, but at most ``notice``: each use renews the right, and with a longer
+  /// notice a right that is used once a month would always seem about to expire.
   public static func notice(ofLifetime lifetime: TimeInterval) -> TimeInterval {
     lifetime > 0 ? min(notice, lifetime / 4) : notice
   }
 
-  /// Whether its time is up.
+  /// Returns whether the end is reached.
   public func isOver(at now: Date) -> Bool { ends <= now }
 
-  /// What has ended or ends soon, the first to end first.
+  /// Returns everything that has expired or expires soon, ordered by end date.
   ///
-  /// - Parameter identity: when this machine's certificate is valid; `nil` where there is none yet, or it does not say.
+  /// - Parameter identity: the validity of this machine's certificate; `nil` if there is no certificate or it states
+  ///   no dates.
   public static func soon(
     identity: DateInterval?, clients: [ClientRecord], servers: [ServerRecord], now: Date
   ) -> [Ending] {
@@ -47,7 +49,7 @@ public struct Ending: Hashable, Sendable {
 }
 
 extension ClientRecord {
-  /// `nil` while its right lasts for longer, and where it was taken back.
+  /// Returns the client's ending, or `nil` if the token is revoked or does not expire soon.
   public func ending(at now: Date) -> Ending? {
     guard revoked == nil, expires - Ending.notice(ofLifetime: tokenLifetime) <= now else { return nil }
     return Ending(subject: .client(id), name: name, ends: expires)
@@ -55,10 +57,10 @@ extension ClientRecord {
 }
 
 extension ServerRecord {
-  /// `nil` while the right to read there lasts for longer, and where that is not known.
+  /// Returns the server's ending, or `nil` if the credential does not expire soon or its expiry is unknown.
   public func ending(at now: Date) -> Ending? {
     guard let expires else { return nil }
-    // Of other apps' pairings the end is fixed when they are made.
+    // The expiry of other apps' credentials is fixed at pairing; using them does not extend it.
     let lifetime = expires.timeIntervalSince(dialect == "hpeer" ? lastUsed ?? created : created)
     guard expires - Ending.notice(ofLifetime: lifetime) <= now else { return nil }
     return Ending(subject: .server(id, dialect: dialect), name: name, ends: expires)

@@ -5,11 +5,14 @@ import PeerProtocol
 
 /// The clients that may read this machine's record.
 extension PeerRegistry {
-  /// Adds a client that has just paired. One that was there already, even revoked, has its token replaced; its scope stays
-  /// as it was unless the window granted one, so that pairing again never widens what somebody had narrowed. What it was
-  /// there under is its certificate, or the one before it: a client with another certificate is another client.
+  /// Adds a client that has just paired, or replaces the token of a known client, even a revoked one.
   ///
-  /// - Returns: the id of a client that was there under the certificate before, as ``PairedClient/rotation`` shows it.
+  /// A known client keeps its scope unless the pairing window granted one, so pairing again never widens a scope that
+  /// the owner had narrowed. A client is recognized by its certificate or the certificate that it replaced: a client
+  /// with another certificate is another client.
+  ///
+  /// - Returns: the former id of a client that was known under the replaced certificate, as ``PairedClient/rotation``
+  ///   proves.
   @discardableResult
   public func addClient(_ client: PairedClient) async throws -> PeerID? {
     let path = pool.path
@@ -39,17 +42,18 @@ extension PeerRegistry {
           "certificate": client.certificateFingerprint.map { Data($0.bytes) },
           "isBound": client.certificateFingerprint != nil, "hasScope": client.scope != nil,
         ])
-      // One chance in 2^128, unless the file was tampered with.
+      // The ids collide by chance once in 2^128, so the file was tampered with.
       guard db.changesCount > 0 else { throw PeerRegistryError.damaged(path: path, reason: "two machines with one id") }
-      // A pairing that was replaced.
+      // Pairing again replaced the token, so claims made under the old token no longer count.
       try db.execute(sql: "DELETE FROM personClaim WHERE tokenHash NOT IN (SELECT tokenHash FROM client)")
       return former
     }
   }
 
-  /// Whether a request with this token may pass, and how far.
+  /// Returns the rights of a request with this token, or the reason why it is refused.
   ///
-  /// - Parameter certificate: of the client's certificate in this connection, if it showed one.
+  /// - Parameter certificate: the fingerprint of the client's certificate in this connection, if the client showed
+  ///   one.
   public func client(
     tokenHash: TokenHash, certificate: Fingerprint? = nil, now: Date = Date()
   ) async throws -> Result<ClientAuthorization, ClientRefusal> {
@@ -67,11 +71,11 @@ extension PeerRegistry {
     return .success(ClientAuthorization(record, isLocked: isLocked))
   }
 
-  /// Notes that a client was here and makes its token valid for its lifetime from now. Writes at most once a minute per client,
-  /// so it may be called for every request.
+  /// Records that a client made a request, and renews its token for its lifetime. Writes at most once a minute per
+  /// client, so it may be called for every request.
   ///
-  /// - Parameter name: what it calls itself by now; `nil` if it does not say.
-  /// - Returns: whether it was given another name.
+  /// - Parameter name: the client's current name for itself; `nil` if the request does not state it.
+  /// - Returns: whether the client's name changed.
   @discardableResult
   public func touch(_ client: ClientAuthorization, name: String? = nil, now: Date = Date()) async throws -> Bool {
     let isRecent = client.lastSeen.map { $0 <= now && now < $0 + 60 } ?? false
@@ -88,12 +92,12 @@ extension PeerRegistry {
     }
   }
 
-  /// All clients, also revoked and expired ones, the oldest pairing first.
+  /// Returns all clients, including revoked and expired ones, ordered by pairing date.
   public func clients() async throws -> [ClientRecord] {
     try await read(Self.fetchClients)
   }
 
-  /// Narrows or widens what a client may read.
+  /// Replaces the scope of what a client may read.
   /// - Throws: `notFound`.
   public func setScope(_ scope: SampleFilter, ofClient id: PeerID) async throws {
     try await write { db in
@@ -106,7 +110,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Says whether a client may ask for numbers of days only. Where that is new, the zone of these days is chosen anew.
+  /// Sets whether a client may only request daily values. A change resets the time zone of its days.
   /// - Throws: `notFound`.
   public func setOnlyDaily(_ isOnlyDaily: Bool, ofClient id: PeerID) async throws {
     try await write { db in
@@ -118,10 +122,11 @@ extension PeerRegistry {
     }
   }
 
-  /// The zone of the days that a client is told who may have days only: the one of the first that it was told. From days of two
-  /// zones, the difference of which is some hours, it could tell these.
+  /// Returns the time zone of the days that a client restricted to daily values receives. The zone is fixed with the
+  /// first answer: from daily values in two zones the client could compute values of the few hours by which the zones
+  /// differ.
   ///
-  /// - Parameter home: the IANA name of the zone where none has been chosen.
+  /// - Parameter home: the IANA name of the zone to use if none has been chosen yet.
   /// - Throws: `notFound`.
   public func dailyZone(ofClient id: PeerID, home: String) async throws -> String {
     @Sendable func chosen(_ db: Database) throws -> String? {
@@ -138,8 +143,8 @@ extension PeerRegistry {
     }
   }
 
-  /// Makes a client's token valid for so many seconds from now, and from each later use.
-  /// - Throws: `notFound`, also for a token that has been revoked or has expired: nothing brings those back but pairing.
+  /// Sets the lifetime of a client's token, in seconds, counted from now and again from each later use.
+  /// - Throws: `notFound`, also for a token that is revoked or expired: only pairing restores such a token.
   public func setTokenLifetime(_ lifetime: TimeInterval, ofClient id: PeerID, now: Date = Date()) async throws {
     try await write { db in
       try db.execute(
@@ -152,13 +157,13 @@ extension PeerRegistry {
     }
   }
 
-  /// The one client with a token that a name, an ID or the beginning of an ID means.
+  /// Returns the client with an unrevoked token that matches a name, an ID or the beginning of an ID.
   /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
   public func client(matching text: String) async throws -> ClientRecord {
     try await read { db in try Self.activeClient(matching: text, db) }
   }
 
-  /// Revokes the one client that a name, an ID or the beginning of an ID means.
+  /// Revokes the client that matches a name, an ID or the beginning of an ID.
   /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
   @discardableResult
   public func revoke(matching text: String, now: Date = Date()) async throws -> ClientRecord {
@@ -169,7 +174,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Revokes a client. False if there is none, or it is revoked already.
+  /// Revokes a client. Returns false if there is none or it is already revoked.
   @discardableResult
   public func revoke(id: PeerID, now: Date = Date()) async throws -> Bool {
     try await write { db in
@@ -179,7 +184,7 @@ extension PeerRegistry {
   }
 
   /// Revokes every client.
-  /// - Returns: how many were not revoked before.
+  /// - Returns: the number of clients that were not revoked before.
   @discardableResult
   public func revokeAll(now: Date = Date()) async throws -> Int {
     try await write { db in

@@ -4,29 +4,29 @@ import OperatingSystem
 import SQLiteFiles
 
 extension PeerRegistry {
-  /// Who is paired with this machine, as a look that changes nothing shows it.
+  /// A read-only snapshot of the machines and apps that are paired with this machine.
   public struct Inspection: Sendable {
-    /// All clients, also revoked and expired ones.
+    /// All clients, including revoked and expired ones.
     public let clients: [ClientRecord]
-    /// All servers, the oldest pairing first.
+    /// All servers, ordered by pairing date.
     public let servers: [ServerRecord]
     /// The names of apps that may send to the inbox.
     public let inboxSenders: [String]
 
-    /// For tests; ``PeerRegistry/inspect(in:)`` reads one.
+    /// Creates an inspection from given values, for tests. ``PeerRegistry/inspect(in:)`` reads a registry.
     public init(clients: [ClientRecord], servers: [ServerRecord], inboxSenders: [String] = []) {
       self.clients = clients
       self.servers = servers
       self.inboxSenders = inboxSenders
     }
 
-    /// The server that a person means: by its name, or its id or the beginning of it.
+    /// Returns the server that matches a name, an ID or the beginning of an ID.
     /// - Throws: `notFound`, `ambiguous`.
     public func server(matching text: String) throws(PeerRegistryError) -> ServerRecord {
       try PeerRegistry.match(text, in: servers, name: \.name)
     }
 
-    /// The client that a person means: by its name, or its id, its former id or the beginning of either.
+    /// Returns the client that matches a name, an ID, a former ID or the beginning of either.
     ///
     /// - Throws: `notFound`, `ambiguous`.
     public func client(matching text: String) throws(PeerRegistryError) -> ClientRecord {
@@ -34,15 +34,15 @@ extension PeerRegistry {
     }
   }
 
-  /// Whether the registry in `directory` can be opened for use.
+  /// Returns whether the registry in `directory` can be opened for writing. True if there is no registry yet.
   public static func isWritable(in directory: URL) -> Bool {
     !exists(in: directory) || SQLiteFile("\(directory.path)/\(fileName)").isWritable
   }
 
-  /// Whether there is one.
+  /// Returns whether `directory` contains a registry.
   public static func exists(in directory: URL) -> Bool { PrivateFile.exists("\(directory.path)/\(fileName)") }
 
-  /// Reads the registry without making, migrating or locking anything. Nil if there is none yet.
+  /// Reads the registry without creating, migrating or locking it. Returns nil if there is none yet.
   public static func inspect(in directory: URL) async throws(PeerRegistryError) -> Inspection? {
     try await onThread { (_) throws(PeerRegistryError) -> Inspection? in
       let path = "\(directory.path)/\(fileName)"
@@ -51,8 +51,8 @@ extension PeerRegistry {
     }
   }
 
-  /// Whether nobody was ever paired with this machine, nor may send to its inbox; also where there is no registry, and never where
-  /// it cannot be read.
+  /// Returns whether no machine was ever paired with this one and no app may send to its inbox. True if there is no
+  /// registry, false if it cannot be read.
   public static func isUnused(in directory: URL) async -> Bool {
     guard exists(in: directory) else { return true }
     do {

@@ -1,27 +1,27 @@
 import Foundation
 import GRDB
 
-/// A machine that its owner has locked answers no client, until the owner unlocks it there. Clients stay paired.
+/// The owner's lock: a locked machine answers no client until its owner unlocks it there. Clients stay paired.
 extension PeerRegistry {
-  /// Since when it is locked; `nil` where it is not.
+  /// Returns the time at which the machine was locked, or `nil` if it is unlocked.
   public func lockedSince() async throws -> Date? { try await read(Self.lockedSince) }
 
-  /// Locks it: takes effect with the next page of every answer, whichever process gives it.
+  /// Locks the machine. Takes effect with the next page of every answer, whichever process gives it.
   ///
-  /// - Returns: false where it was locked before.
+  /// - Returns: false if it was already locked.
   public func lock(now: Date = Date()) async throws -> Bool {
     try await write { db in
       try db.execute(sql: "INSERT OR IGNORE INTO servingLock(id, since) VALUES (1, ?)", arguments: [now.microseconds])
       let isNew = db.changesCount > 0
-      // Whom a restored machine waits for does not unlock it then.
+      // With an owner's lock in place, the end of a restoration must not unlock the machine.
       try db.execute(sql: "UPDATE restoration SET wasLocked = 1")
       return isNew
     }
   }
 
-  /// Unlocks it, also where it waits because it was restored (``Restoration``).
+  /// Unlocks the machine, and ends a pending ``Restoration``.
   ///
-  /// - Returns: false where it was not locked.
+  /// - Returns: false if it was not locked.
   public func unlock() async throws -> Bool {
     try await write { db in
       try db.execute(sql: "DELETE FROM restoration; DELETE FROM restorationPeer")

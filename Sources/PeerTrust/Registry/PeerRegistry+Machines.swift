@@ -3,35 +3,35 @@ import GRDB
 import HealthModel
 import PeerProtocol
 
-/// That two machines use one identity.
+/// An observation that two machines use the same identity.
 public struct TwinSighting: Hashable, Sendable {
-  /// How a machine is paired with this one.
+  /// The role in which a peer is paired with this machine.
   public enum Role: String, Sendable {
-    /// It reads here.
+    /// The peer reads from this machine.
     case client
-    /// It is pulled from.
+    /// This machine pulls from the peer.
     case server
   }
 
   public var role: Role
   public var peer: PeerID
-  /// Where the two were last, the present one first; the same for two behind one address.
+  /// The last known addresses of the two machines, the current one first. They are equal behind one NAT address.
   public var addresses: [String]
-  /// When the second of them was met again.
+  /// The date at which the second machine was seen again.
   public var seen: Date
 }
 
-/// Which machines were met behind each identity.
+/// The machine marks seen for each identity, used to detect cloned identities.
 extension PeerRegistry {
-  /// Marks of one peer that are remembered.
+  /// The number of most recent marks kept per peer.
   private static let mostMarks = 8
-  /// For how long the same is not said again, in seconds.
+  /// The time for which the same pair of machines is not reported again, in seconds.
   private static let silence: TimeInterval = 86_400
 
-  /// Notes that a peer was met, and as which machine.
+  /// Records the machine behind a peer's latest contact.
   ///
-  /// - Parameter address: where, for people.
-  /// - Returns: that it is two, where that is news.
+  /// - Parameter address: the peer's address, for display.
+  /// - Returns: a sighting if a second machine uses the identity and this has not been reported recently.
   public func note(
     _ mark: MachineMark, of peer: PeerID, as role: TwinSighting.Role, at address: String, now: Date = Date()
   ) async throws -> TwinSighting? {
@@ -67,9 +67,9 @@ extension PeerRegistry {
     }
   }
 
-  /// Those that were met lately.
+  /// Returns the twin sightings since a date, oldest first.
   ///
-  /// - Parameter start: from then on.
+  /// - Parameter start: the earliest date.
   public func twins(since start: Date) async throws -> [TwinSighting] {
     try await read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM twin WHERE seen >= ? ORDER BY seen", arguments: [start.microseconds])

@@ -2,16 +2,17 @@ import Foundation
 import GRDB
 import PeerProtocol
 
-/// Whose records paired machines keep.
+/// The person claims and agreements of paired machines.
 extension PeerRegistry {
-  /// How many different claims of one pairing a server compares: enough for whoever corrects a date of birth, and too
-  /// few to guess one.
+  /// The number of different claims that a server compares per pairing: enough to correct a date of birth, too few to
+  /// guess one.
   public static let personClaimLimit = 3
 
-  /// Counts a claim, on the disk before it is compared. One that was counted before is not counted again, for it has
-  /// the same answer.
+  /// Counts a claim, on disk before it is compared. A repeated claim is not counted again because its answer is the
+  /// same.
   ///
-  /// - Returns: how many claims this pairing has made; `nil` for one too many, which is not to be compared.
+  /// - Returns: the number of claims that this pairing has made; `nil` if the limit is exceeded, and the claim must
+  ///   not be compared.
   public func countPersonClaim(_ claim: PersonClaim, token: TokenHash) async throws -> Int? {
     let (hash, token) = (claim.digest, Data(token.bytes))
     return try await write { db in
@@ -23,7 +24,7 @@ extension PeerRegistry {
     }
   }
 
-  /// What is agreed on with a server; `nil` before anything is.
+  /// Returns the person agreement with a server, or `nil` if there is none yet.
   public func personAgreement(with server: PeerID) async throws -> PersonAgreement? {
     try await read { db in
       try Row.fetchOne(db, sql: "SELECT claim, mark FROM personAgreement WHERE server = ?", arguments: [server.hex]).map
@@ -33,6 +34,7 @@ extension PeerRegistry {
     }
   }
 
+  /// Stores the person agreement with a server.
   /// - Throws: `notFound`.
   public func agree(_ agreement: PersonAgreement, with server: PeerID) async throws {
     try await write { db in
@@ -45,13 +47,16 @@ extension PeerRegistry {
   }
 }
 
-/// That this machine may pull from a server, as far as whose record it is goes: until either side's person is another.
+/// An agreement that this machine and a server hold the same person's record. It is valid until either side's person
+/// changes.
 public struct PersonAgreement: Hashable, Sendable {
-  /// A hash of what this machine claimed; empty where it knows no person.
+  /// A hash of this machine's claim; empty if this machine knows no person.
   public var claim: Data
-  /// What the server calls its person; `nil` where it did not say.
+  /// The server's identifier for its person, or `nil` if the server did not send one.
   public var mark: String?
 
+  /// Creates an agreement.
+  ///
   /// - Parameter claim: ``PersonClaim/digest``, or empty.
   public init(claim: Data, mark: String?) {
     self.claim = claim

@@ -2,27 +2,28 @@ import Foundation
 import GRDB
 import PeerProtocol
 
-/// That this machine was put back from a backup, and who may know what was deleted since that was made.
+/// A pending restoration: this machine was restored from a backup, and these peers may know what was deleted since.
 public struct Restoration: Sendable {
-  /// When the backup was made.
+  /// The date of the backup.
   public var made: Date
-  /// Servers that have not been pulled from since.
+  /// The servers that this machine has not pulled from since the restoration.
   public var servers: [ServerRecord]
-  /// Clients that this machine does not pull from, so that they cannot be asked.
+  /// The clients that this machine does not pull from, so they cannot be asked.
   public var clients: [ClientRecord]
 }
 
-/// Until everybody who may know has said what was deleted since the backup, no client is answered, because others would be
-/// told that it is there: the registry is locked.
+/// The restoration lock. The registry stays locked until every peer has reported what was deleted since the backup:
+/// otherwise clients would receive samples that were deleted.
 extension PeerRegistry {
-  /// Notes that this machine was put back, and locks it where anybody is paired.
+  /// Records that this machine was restored, and locks it if any peer is paired.
   ///
-  /// - Parameter made: when the backup was made.
-  /// - Returns: `nil` where nobody has to be asked.
+  /// - Parameter made: the date of the backup.
+  /// - Returns: `nil` if there is no peer to ask.
   public func beginRestoration(made: Date, now: Date = Date()) async throws -> Restoration? {
     try await write { db in
       try db.execute(sql: "DELETE FROM restoration; DELETE FROM restorationPeer")
-      // What apps have sent may not be in the store that was put back: they may send it again, and it counts as of when it came.
+      // Samples that apps sent may be missing in the restored store, so apps may send them again. Their receipt dates
+      // stay.
       try db.execute(sql: "UPDATE inboxBody SET answer = ''")
       for server in try Self.fetchServers(db) where server.dialect == "hpeer" {
         try Self.insert(server.id, isServer: true, db)
@@ -42,17 +43,17 @@ extension PeerRegistry {
     }
   }
 
-  /// Who has not been asked yet; `nil` where this machine was not put back, or all is done.
+  /// Returns the peers still to be asked, or `nil` if no restoration is pending.
   public func restoration() async throws -> Restoration? { try await read(Self.restoration) }
 
-  /// Notes that everything was pulled from a server, or that the machine was unpaired.
+  /// Records that everything was pulled from a server, or that the server was unpaired.
   ///
-  /// - Returns: whether that was the last, so that clients are answered again.
+  /// - Returns: whether that was the last peer, so that clients are answered again.
   @discardableResult
   public func notePulled(from server: PeerID) async throws -> Bool {
     try await write { db in
       guard try Self.restoration(db) != nil else { return false }
-      // It reads here, too: what it knows, it has said.
+      // The server also reads here as a client. The pull covers what it knows in both roles.
       let twin = try Self.fetchServers(db).first { $0.id == server }.map { PeerID(certificate: $0.fingerprint) }
       for id in [server, twin].compactMap(\.self) {
         try db.execute(sql: "DELETE FROM restorationPeer WHERE id = ?", arguments: [id.hex])
@@ -63,7 +64,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Ends the waiting, because the owner says so, or nobody is left to wait for. False where there was none.
+  /// Ends the wait, because the owner decides so or no peer is left. Returns false if no restoration is pending.
   @discardableResult
   public func endRestoration() async throws -> Bool {
     try await write { db in
@@ -79,7 +80,7 @@ extension PeerRegistry {
   }
 
   private static func endRestoration(_ db: Database) throws {
-    // Locked by its owner before, it stays so.
+    // A lock that the owner set before the restoration stays.
     if try Bool.fetchOne(db, sql: "SELECT wasLocked FROM restoration") != true {
       try db.execute(sql: "DELETE FROM servingLock")
     }
@@ -90,7 +91,7 @@ extension PeerRegistry {
     guard let made = try Int64.fetchOne(db, sql: "SELECT made FROM restoration") else { return nil }
     let servers = try String.fetchSet(db, sql: "SELECT id FROM restorationPeer WHERE isServer")
     let clients = try String.fetchSet(db, sql: "SELECT id FROM restorationPeer WHERE NOT isServer")
-    // Those that were unpaired meanwhile are nobody any more.
+    // Peers that were unpaired meanwhile no longer count.
     return Restoration(
       made: Date(microseconds: made), servers: try fetchServers(db).filter { servers.contains($0.id.hex) },
       clients: try fetchClients(db).filter { $0.revoked == nil && clients.contains($0.id.hex) })

@@ -4,12 +4,15 @@ import PeerProtocol
 
 /// Clients whose certificate has been replaced.
 extension PeerRegistry {
-  /// Lets a client in that shows its old token with a new certificate, and that the old certificate's key has signed the
-  /// new one: its row moves to the new certificate and is no more to be had with the old one. At most once a day: what is
-  /// counted and limited by client must not be shed by becoming another again and again.
+  /// Moves a client to its new certificate. The client shows its old token and a statement about the new certificate,
+  /// signed with the old certificate's key; the old certificate is no longer accepted afterwards.
   ///
-  /// - Parameter certificate: of the certificate that the client showed in this connection's handshake.
-  /// - Returns: the client, and what its id was; nil if the token is of no use here, or not with this statement.
+  /// At most once a day, so that a client cannot escape per-client counts and limits by changing its identity
+  /// repeatedly.
+  ///
+  /// - Parameter certificate: the fingerprint of the certificate that the client showed in this connection's
+  ///   handshake.
+  /// - Returns: the client and its former id; nil if the token or the statement is not accepted.
   public func follow(
     _ statement: RotationStatement, to certificate: Fingerprint, tokenHash: TokenHash, now: Date = Date()
   ) async throws -> (client: ClientAuthorization, formerID: PeerID)? {
@@ -32,8 +35,8 @@ extension PeerRegistry {
   /// Minimum time between two rotations of one client, in microseconds: a day.
   private static let rotationPause: Int64 = 86_400_000_000
 
-  /// The same of a client that pairs, whose proof of the code stands for the token. What was revoked is moved, too: that
-  /// it may read again is what the window was opened for, and how much stays.
+  /// Moves a client that pairs again with a new certificate; its proof of the code stands in for the token. Revoked
+  /// clients are moved, too: the window was opened to let the client read again, and its scope stays.
   static func follow(_ client: PairedClient, _ db: Database) throws -> PeerID? {
     guard let statement = client.rotation, let certificate = client.certificateFingerprint,
       let row = try Row.fetchOne(
@@ -43,11 +46,12 @@ extension PeerRegistry {
     return try move(id, by: statement, to: certificate, client.pairedAt, db) ? id : nil
   }
 
-  /// False unless the statement is signed, and also where the new certificate has a row already.
+  /// Moves a client's row to a certificate. Returns false if the statement is not signed or the certificate has a
+  /// row.
   private static func move(
     _ id: PeerID, by statement: RotationStatement, to certificate: Fingerprint, _ now: Date, _ db: Database
   ) throws -> Bool {
-    // Not before the row was found: only then the certificate is one that was in a handshake here.
+    // Checked only after the row was found, so that the old certificate is known to come from a handshake here.
     guard statement.isSigned(for: certificate) else { return false }
     try db.execute(
       sql: """

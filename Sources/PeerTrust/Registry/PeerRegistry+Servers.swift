@@ -7,7 +7,7 @@ extension PeerRegistry {
   /// Adds a server, or replaces the one with the same ID.
   public func addServer(_ server: ServerRecord) async throws {
     try await write { db in
-      // The key is another with each pairing.
+      // Each pairing has a new key, so an agreement made under the old key is void.
       try Self.forgetAgreement(with: server.id, db)
       try db.execute(
         sql: """
@@ -24,25 +24,25 @@ extension PeerRegistry {
     }
   }
 
-  /// All servers, the oldest pairing first.
+  /// Returns all servers, ordered by pairing date.
   public func servers() async throws -> [ServerRecord] {
     try await read(Self.fetchServers)
   }
 
-  /// The one server that a name, an ID or the beginning of an ID means.
+  /// Returns the server that matches a name, an ID or the beginning of an ID.
   /// - Throws: `notFound`, or `ambiguous` with the IDs that the text fits.
   public func server(matching text: String) async throws -> ServerRecord {
     try await read { db in try Self.match(text, in: Self.fetchServers(db), name: \.name) }
   }
 
-  /// `nil` if this machine is not paired with it.
+  /// Returns the server with an id, or `nil` if this machine is not paired with it.
   public func server(id: PeerID) async throws -> ServerRecord? {
     try await read { db in
       try Row.fetchOne(db, sql: "SELECT * FROM server WHERE id = ?", arguments: [id.hex]).map(ServerRecord.init)
     }
   }
 
-  /// Forgets a server, with its pin and its credential. False if there is none.
+  /// Removes a server with its pinned certificate and its credential. Returns false if there is none.
   @discardableResult
   public func removeServer(id: PeerID) async throws -> Bool {
     try await write { db in
@@ -52,7 +52,7 @@ extension PeerRegistry {
     }
   }
 
-  /// Notes what a server calls itself by now.
+  /// Stores a server's current name for itself.
   /// - Throws: `notFound`.
   public func renameServer(id: PeerID, to name: String) async throws {
     try await write { db in
@@ -65,7 +65,7 @@ extension PeerRegistry {
     try db.execute(sql: "DELETE FROM personAgreement WHERE server = ?", arguments: [server.hex])
   }
 
-  /// Notes where a server was found.
+  /// Stores the address at which a server was found.
   /// - Throws: `notFound`.
   public func updateServer(id: PeerID, host: String?, port: UInt16?) async throws {
     try await write { db in
@@ -75,8 +75,8 @@ extension PeerRegistry {
     }
   }
 
-  /// Notes that a server was used, and until when its credential is now valid.
-  /// - Parameter expires: nil leaves what is known.
+  /// Records that a server was used, and the new expiry of its credential.
+  /// - Parameter expires: the new expiry; nil keeps the stored value.
   /// - Throws: `notFound`.
   public func markServerUsed(id: PeerID, expires: Date? = nil, now: Date = Date()) async throws {
     try await write { db in

@@ -4,8 +4,8 @@ import OperatingSystem
 import PeerProtocol
 import SQLiteFiles
 
-/// The machines this one is paired with, in `peers.sqlite`: the clients that may read here, and the servers that are
-/// pulled from.
+/// The registry of paired machines, in `peers.sqlite`: the clients that may read from this machine and the servers
+/// that it pulls from.
 ///
 /// Any number of processes may use one registry at once. Every function is asynchronous and throws
 /// ``PeerRegistryError``, or `CancellationError` when its task is cancelled.
@@ -16,14 +16,14 @@ import SQLiteFiles
 /// for client in try await registry.clients() where client.revoked == nil { print(client.name, client.scope) }
 /// ```
 public struct PeerRegistry: Sendable {
-  /// Within the home directory.
+  /// The name of the registry file in the home directory.
   public static let fileName = "peers.sqlite"
 
   let pool: any DatabaseWriter
 
-  /// Opens the registry, and makes it if there is none.
+  /// Opens the registry, and creates it if there is none.
   ///
-  /// - Parameter directory: made (0700) if it is missing; the file is 0600.
+  /// - Parameter directory: the home directory, created (0700) if it is missing; the file is 0600.
   /// - Throws: `newerSchema` if a newer hpeer wrote the file, which is left untouched.
   public static func open(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
     try await onThread { (_) throws(PeerRegistryError) -> PeerRegistry in
@@ -48,8 +48,8 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// The registry to look at: where there is none, an empty one in memory, so that looking makes nothing, and where nothing can be
-  /// written, a copy there.
+  /// Opens the registry for reading. Returns an empty registry in memory if there is none, so that reading creates no
+  /// file, and a copy in memory if the file is not writable.
   public static func openForReading(in directory: URL) async throws(PeerRegistryError) -> PeerRegistry {
     let path = "\(directory.path)/\(fileName)"
     if PrivateFile.exists(path) {
@@ -70,7 +70,7 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// What was committed, in memory.
+  /// Returns an in-memory copy of the committed registry.
   private static func copy(of path: String) async throws(PeerRegistryError) -> PeerRegistry {
     try await onThread { (_) throws(PeerRegistryError) -> PeerRegistry in
       do {
@@ -105,7 +105,8 @@ public struct PeerRegistry: Sendable {
     return pool
   }
 
-  /// Looks through a connection that cannot write, because a pool would change the file's journal even as it closes.
+  /// Throws if the schema is unknown. Reads through a read-only connection, because a pool would change the file's
+  /// journal mode even when it closes.
   private static func requireKnownSchema(_ path: String) throws {
     try finishRollback(path)
     var configuration = Configuration()
@@ -116,8 +117,8 @@ public struct PeerRegistry: Sendable {
     try queue.read { db in try PeerSchema.requireKnown(db, path: path) }
   }
 
-  /// A first run that was killed before the file had its write-ahead log leaves a rollback journal, and a connection that
-  /// may not write cannot even read then. Any other takes back what was begun as soon as it reads.
+  /// Rolls back the journal of a first run that was killed before the file switched to WAL. A read-only connection
+  /// cannot read the file then; a writable connection rolls back as soon as it reads.
   private static func finishRollback(_ path: String) throws {
     guard PrivateFile.exists("\(path)-journal") else { return }
     var configuration = Configuration()
@@ -145,10 +146,10 @@ public struct PeerRegistry: Sendable {
     }
   }
 
-  /// The one peer that a person means: by its whole ID, by its exact name, or by the first four or more digits of its
-  /// ID or of the one that it had before.
+  /// Returns the single peer that a person means by a text: a whole ID, an exact name, or at least the first four
+  /// digits of its ID or former ID.
   ///
-  /// A whole ID always wins, so that no name a peer chose can stand in the way of another.
+  /// A whole ID always wins, so that a peer cannot hide another by choosing its ID as a name.
   static func match<Peer: Identifiable>(
     _ text: String, in peers: [Peer], name: (Peer) -> String, formerID: (Peer) -> PeerID? = { _ in nil }
   ) throws(PeerRegistryError) -> Peer where Peer.ID == PeerID {

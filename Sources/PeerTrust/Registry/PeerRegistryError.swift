@@ -3,23 +3,23 @@ import Glibc
 import OperatingSystem
 import PeerProtocol
 
-/// Why the list of paired machines could not answer.
+/// An error of the peer registry.
 public enum PeerRegistryError: Error, Hashable, Sendable {
   /// A newer hpeer wrote the file. It was left untouched.
   case newerSchema(path: String)
-  /// Others may read the tokens in the file.
+  /// Other users may read the tokens in the file.
   case permissionsTooOpen(path: String)
-  /// The file is no database, or a row in it makes no sense.
+  /// The file is not a database, or one of its rows is invalid.
   case damaged(path: String, reason: String)
   /// Another process held the file for more than five seconds.
   case busy(path: String)
-  /// The disk that it is on has no room.
+  /// The disk that holds the registry is full.
   case diskFull(path: String)
-  /// Whatever else SQLite or the file system says.
+  /// Any other error from SQLite or the file system.
   case failed(path: String, reason: String)
-  /// No machine has the name or the ID that was asked for.
+  /// No paired machine has the requested name or ID.
   case notFound(String)
-  /// A name or the beginning of an ID fits several machines.
+  /// A name or the beginning of an ID matches several machines.
   case ambiguous(String, ids: [PeerID])
 }
 
@@ -45,7 +45,7 @@ extension PeerRegistryError: CustomStringConvertible {
     }
   }
 
-  /// Names come from peers, so nothing in them may steer a terminal.
+  /// Returns the text with characters replaced that could control a terminal: names come from peers.
   private static func quoted(_ text: String) -> String {
     let scalars = text.unicodeScalars.prefix(80).map { scalar in
       switch scalar.properties.generalCategory {
@@ -65,7 +65,7 @@ extension PeerRegistryError: CustomStringConvertible {
       switch error.resultCode {
       case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy(path: path)
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "not a database")
-      // All that is done to the file of shared memory is to make it larger.
+      // SQLite only ever enlarges the shared-memory file, so this error means that the disk is full.
       case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_SHMSIZE: self = .diskFull(path: path)
       case .SQLITE_FULL: self = .diskFull(path: path)
       default: self = .failed(path: path, reason: error.message ?? "SQLite error \(error.resultCode.rawValue)")

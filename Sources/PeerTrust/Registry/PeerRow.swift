@@ -3,19 +3,19 @@ import GRDB
 import HealthModel
 import PeerProtocol
 
-/// A row that does not say what the schema promises. Reading it must fail rather than fall back to a wider right.
+/// A row that violates the schema. Reading it must fail rather than fall back to a wider scope.
 struct MalformedRow: Error {
   let column: String
 }
 
 extension Row {
-  /// A NOT NULL column.
+  /// Returns the value of a NOT NULL column.
   func required<Value: DatabaseValueConvertible>(_ column: String) throws -> Value {
     guard let value = Value.fromDatabaseValue(self[column]) else { throw MalformedRow(column: column) }
     return value
   }
 
-  /// A column that may be NULL.
+  /// Returns the value of a column that may be NULL.
   func optional<Value: DatabaseValueConvertible>(_ column: String) throws -> Value? {
     let value: DatabaseValue = self[column]
     return value.isNull ? nil : try required(column)
@@ -29,7 +29,7 @@ extension Row {
     try (optional(column) as Int64?).map { Timestamp(microseconds: $0) }
   }
 
-  /// A JSON array of distinct values; nil for NULL.
+  /// Returns the set in a column that holds a JSON array of distinct values; nil for NULL.
   func set<Value: Hashable & Decodable>(_ column: String) throws -> Set<Value>? {
     guard let json: String = try optional(column) else { return nil }
     guard let values = try? JSONDecoder().decode(Set<Value>.self, from: Data(json.utf8)) else {
@@ -59,7 +59,7 @@ extension Row {
 extension Date {
   init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
-  /// Dates that do not fit are cut to the first or last that does.
+  /// The microseconds since 1970. Dates out of range are clamped.
   var microseconds: Int64 {
     let value = (timeIntervalSince1970 * 1_000_000).rounded()
     return Int64(exactly: value) ?? (value > 0 ? .max : .min)
@@ -92,10 +92,10 @@ extension SampleFilter {
       end: try row.timestamp("scopeEnd"), sources: try row.set("sources"))
   }
 
-  /// The column `types`.
+  /// Returns the JSON for the column `types`.
   func typesJSON() throws -> String? { try Self.json(types?.map(\.rawValue)) }
 
-  /// The column `sources`.
+  /// Returns the JSON for the column `sources`.
   func sourcesJSON() throws -> String? { try Self.json(sources.map(Array.init)) }
 
   private static func json(_ texts: [String]?) throws -> String? {

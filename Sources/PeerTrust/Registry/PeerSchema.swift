@@ -2,18 +2,18 @@ import GRDB
 import HealthModel
 import SQLiteFiles
 
-/// The tables of `peers.sqlite`, as they are now. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.
+/// The current tables of `peers.sqlite`. Dates are microseconds since 1970 in UTC; IDs are lower-case hexadecimal.
 enum PeerSchema {
   private static let first = "0.9.0"
-  /// Those of the last development version before that (commit 2853c503), whose tables are the same. What was older was never
-  /// given to anybody.
+  /// The migrations of the last development version before that (commit 2853c503), whose tables are the same. Older
+  /// versions were never published.
   private static let earlier: Set = [
     "1", "2", "persons", "certificates", "scopeEnd", "scopeSources", "onlyDaily", "serving", "restoration", "machines",
     "inbox",
   ]
 
-  /// Throws ``PeerRegistryError/newerSchema(path:)`` for tables of a newer version, `failed` for those that are too old, and
-  /// `damaged` where somebody has put something into it that runs with what hpeer does.
+  /// Throws ``PeerRegistryError/newerSchema(path:)`` for a newer schema, `failed` for one that is too old, and
+  /// `damaged` if the file contains foreign triggers or views, which would run with hpeer's own statements.
   static func requireKnown(_ db: Database, path: String) throws {
     let applied = try applied(db)
     if !applied.isSubset(of: earlier) {
@@ -29,8 +29,8 @@ enum PeerSchema {
     if try migrator.hasCompletedMigrations(db) { try requireOwnTables(db, path: path) }
   }
 
-  /// Throws ``PeerRegistryError/damaged(path:reason:)`` for a registry of this version whose tables are not those that it
-  /// makes.
+  /// Throws ``PeerRegistryError/damaged(path:reason:)`` for a registry of this version whose tables differ from this
+  /// version's.
   private static func requireOwnTables(_ db: Database, path: String) throws {
     guard let name = try DatabaseShape(db).firstDifference(from: ownShape.get()) else { return }
     throw PeerRegistryError.damaged(
@@ -38,7 +38,7 @@ enum PeerSchema {
       reason: "another program has changed, added or removed the table or index \(name.shortened(toBytes: 100))")
   }
 
-  /// The tables that this version makes.
+  /// The tables of this version.
   private static let ownShape: Result<DatabaseShape, any Error> = Result {
     let queue = try DatabaseQueue()
     try migrator.migrate(queue)
@@ -46,7 +46,7 @@ enum PeerSchema {
   }
 
   static func migrate(_ writer: any DatabaseWriter) throws {
-    // Most often there is nothing to do, for which nobody has to wait.
+    // Usually there is nothing to migrate, and this check does not wait for the write lock.
     guard try !writer.read(migrator.hasCompletedMigrations) else { return }
     try writer.write { db in
       guard try applied(db) == earlier else { return }
@@ -61,11 +61,11 @@ enum PeerSchema {
     return try String.fetchSet(db, sql: "SELECT identifier FROM grdb_migrations")
   }
 
-  /// In order. A published migration is never edited.
+  /// The migrations in order. A published migration is never edited.
   private static let migrator: DatabaseMigrator = {
     var migrator = DatabaseMigrator()
     migrator.registerMigration(first) { db in try db.execute(sql: tables) }
-    // The zone of the days that a client is told who may have days only; NULL: none was told yet.
+    // dailyZone: the time zone of the days of a client restricted to daily values. NULL until its first answer.
     migrator.registerMigration("dailyZone") { db in try db.execute(sql: "ALTER TABLE client ADD COLUMN dailyZone TEXT")
     }
     return migrator

@@ -4,26 +4,28 @@ import PeerProtocol
 /// A server that this machine pulls from: a row of the table `server`.
 public struct ServerRecord: Equatable, Sendable, Identifiable {
   public let id: PeerID
-  /// The server's own words: never a key, and to be escaped before it is shown.
+  /// The name that the server gave itself. Untrusted text: never use it as a key, and escape it before it is shown.
   public var name: String
-  /// The certificate that connections to the server are pinned to.
+  /// The fingerprint of the certificate that connections to the server are pinned to.
   public var fingerprint: Fingerprint
-  /// A secret; its description does not show it.
+  /// The secret credential. Its description does not show the secret.
   public var credential: BearerCredential
-  /// Which protocol the server speaks, in the client's words; `hpeer` for its own kind.
+  /// The protocol that the server speaks; `hpeer` for hpeer's own protocol.
   public var dialect: String
-  /// Where the server was last reached: a hint, no proof.
+  /// The host at which the server was last reached. Only a hint: it proves nothing about the server.
   public var host: String?
-  /// Of ``host``; `nil` where none is known.
+  /// The port on ``host``; `nil` if unknown.
   public var port: UInt16?
-  /// When this machine paired with it.
+  /// The date of the pairing.
   public var created: Date
-  /// When its credential was last accepted; `nil` for never.
+  /// The date at which the credential was last accepted, or `nil` if never.
   public var lastUsed: Date?
-  /// When the credential dies, as far as is known.
+  /// The date at which the credential expires, or `nil` if unknown.
   public var expires: Date?
 
-  /// - Parameter dialect: see ``dialect``; checked by whoever connects.
+  /// Creates a record.
+  ///
+  /// - Parameter dialect: see ``dialect``; validated by the code that connects.
   public init(
     id: PeerID, name: String, fingerprint: Fingerprint, credential: BearerCredential, dialect: String = "hpeer",
     host: String? = nil, port: UInt16? = nil, created: Date = Date(), lastUsed: Date? = nil, expires: Date? = nil
@@ -40,12 +42,13 @@ public struct ServerRecord: Equatable, Sendable, Identifiable {
     self.expires = expires
   }
 
-  /// Until when the credential is valid after a use: each gives it the lifetime that it began with.
+  /// Returns the expiry of the credential after a use at `date`. Each use renews the credential for its original
+  /// lifetime.
   public func expiry(usedAt date: Date) -> Date? {
     expires.map { date + $0.timeIntervalSince(lastUsed ?? created) }
   }
 
-  /// The row for a server that has just been paired with.
+  /// Creates the record of a server that has just been paired.
   public init(_ server: PairedServer, name: String, host: String?, port: UInt16?, created: Date = Date()) {
     self.init(
       id: server.serverID, name: name, fingerprint: server.fingerprint, credential: BearerCredential(server.token),

@@ -2,7 +2,7 @@ import Cryptography
 import Foundation
 import PeerProtocol
 
-/// The client's side of `hpeer-pair/1`, up to its own proof.
+/// The client's side of `hpeer-pair/1`, up to the client's proof.
 ///
 /// ```swift
 /// func pair(own: PeerID, _ code: PairingCode, with desk: PairingDesk, seen: Fingerprint) async throws -> PairedServer {
@@ -15,9 +15,9 @@ import PeerProtocol
 /// }
 /// ```
 ///
-/// One value serves one attempt, which is why it cannot be copied.
+/// Each value serves one attempt, so the type cannot be copied.
 public struct PairingClientExchange: ~Copyable, Sendable {
-  /// The first message, to be sent as it is: the transcript binds every field of it.
+  /// The first message. Send it unchanged: the transcript covers every field.
   public let startRequest: PairStartRequest
 
   private let spake: SPAKE2
@@ -26,9 +26,10 @@ public struct PairingClientExchange: ~Copyable, Sendable {
   /// Derives the key from the code, which takes about 90 ms on another thread.
   ///
   /// - Parameters:
-  ///   - name: what the server's list shall call this machine; 1 to 64 bytes, see ``PairingProtocol/trimmedName(_:)``.
-  ///   - serverFingerprint: of the certificate that was seen in the very TLS handshake over which the messages travel.
-  ///   - clientFingerprint: of this client's certificate under mutual TLS.
+  ///   - name: the client's name in the server's list; 1 to 64 bytes, see ``PairingProtocol/trimmedName(_:)``.
+  ///   - serverFingerprint: the fingerprint of the server's certificate in the TLS connection that carries the
+  ///     messages.
+  ///   - clientFingerprint: the fingerprint of this client's certificate under mutual TLS.
   public init(
     hello: PairHello, code: PairingCode, clientID: PeerID, name: String, serverFingerprint: Fingerprint,
     clientFingerprint: Fingerprint? = nil
@@ -55,7 +56,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
     self.transcript = transcript
   }
 
-  /// With a given w and x, for test vectors.
+  /// Creates an exchange with a given w and x, for test vectors.
   init(transcript: PairingTranscript, w: Scalar, x: Scalar) throws(P256Error) {
     let spake = try SPAKE2(role: .a, w: w, secret: x)
     startRequest = try Self.startRequest(transcript, spake)
@@ -75,7 +76,7 @@ public struct PairingClientExchange: ~Copyable, Sendable {
     }
   }
 
-  /// Takes the server's share and computes this side's proof.
+  /// Processes the server's share and returns the client's proof.
   public consuming func confirm(
     _ response: PairStartResponse
   ) throws(PairingExchangeError) -> PairingClientConfirmation {
@@ -96,9 +97,9 @@ public struct PairingClientExchange: ~Copyable, Sendable {
   }
 }
 
-/// The client's proof, and what it needs to judge the server's. It may be sent and verified again after a lost answer.
+/// The client's proof, and the values to verify the server's. It may be sent and verified again after a lost answer.
 public struct PairingClientConfirmation: Sendable {
-  /// The second message. The same one may be sent again after a lost answer.
+  /// The second message. It may be sent again after a lost answer.
   public let finishRequest: PairFinishRequest
 
   let expectedCB: [UInt8]
@@ -117,14 +118,14 @@ public struct PairingClientConfirmation: Sendable {
   }
 }
 
-/// What a client keeps of a server it has paired with.
+/// The data that a client keeps about a server it has paired with.
 public struct PairedServer: Equatable, Sendable {
-  /// As the server's hello said it, which the proof covers.
+  /// The server's id from its hello message, covered by the proof.
   public let serverID: PeerID
-  /// To be pinned from now on.
+  /// The fingerprint of the server's certificate, to be pinned from now on.
   public let fingerprint: Fingerprint
-  /// Derived on both sides; it has not travelled.
+  /// The token, derived on both sides and never transmitted.
   public let token: BearerToken
-  /// When the token dies unless it is used.
+  /// The date at which the token expires unless it is used before.
   public let expiresAt: Date
 }

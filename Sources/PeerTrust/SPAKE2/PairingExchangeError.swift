@@ -1,16 +1,16 @@
 import Cryptography
 
-/// Why the client's side of `hpeer-pair/1` stopped. Nothing has been stored.
+/// An error that ended the client's side of `hpeer-pair/1`. Nothing has been stored.
 public enum PairingExchangeError: Error, Hashable, Sendable {
-  /// The server offers none of the versions or another suite.
+  /// The server offers another suite or none of the client's versions.
   case unsupportedVersion
   /// The server's window is closed, so there is no code to try.
   case windowClosed
-  /// The server's share is no valid point, or makes the shared key trivial: the server is faulty or dishonest.
+  /// The server's share is not a valid point, or makes the shared key trivial: the server is faulty or dishonest.
   case badServerShare
   /// The server could not prove that it knows the code.
   case serverNotAuthenticated
-  /// The server's proof is right and its receipt is not.
+  /// The server's proof is correct, but its receipt is not.
   case badReceipt
   /// libcrypto failed, which should not happen.
   case openSSL(OpenSSLError)

@@ -4,8 +4,8 @@ import PeerProtocol
 
 /// The server's side of one session of `hpeer-pair/1`.
 ///
-/// Everything is computed at the start, so that neither y nor K outlives the initialiser. Nothing derived from K may
-/// leave before ``verify(_:)`` has said yes.
+/// Everything is computed at the start, so that neither y nor K outlives the initializer. Nothing derived from K may
+/// leave the server before ``verify(_:)`` has returned true.
 struct PairingServerExchange: Sendable {
   let session: [UInt8]
   let transcript: PairingTranscript
@@ -14,6 +14,7 @@ struct PairingServerExchange: Sendable {
   private let keys: SPAKE2Keys
   private let secrets: PairingSecrets
 
+  /// Creates the exchange and derives its keys.
   /// - Throws: `invalidShare` or `degenerate`, both of which count as a wrong code.
   init(
     transcript: PairingTranscript, session: [UInt8], pA: [UInt8], w: Scalar, y: Scalar
@@ -28,13 +29,13 @@ struct PairingServerExchange: Sendable {
     self.transcript = transcript
   }
 
-  /// Whether the client's proof is right, in constant time.
+  /// Returns whether the client's proof is correct, in constant time.
   func verify(_ cA: [UInt8]) -> Bool { ConstantTime.equal(cA, keys.cA) }
 
-  /// The token's hash: what the server keeps. Only after ``verify(_:)``.
+  /// The hash of the token, which the server keeps. Use it only after ``verify(_:)``.
   var tokenHash: TokenHash { secrets.token.hash }
 
-  /// The answer to a right proof. Only after ``verify(_:)``.
+  /// Returns the answer to a correct proof. Call it only after ``verify(_:)``.
   func response(expiresAt: Date) throws(PairMessageError) -> PairFinishResponse {
     try PairFinishResponse(
       cB: keys.cB, tokenID: tokenHash.tokenID, expiresAt: expiresAt,

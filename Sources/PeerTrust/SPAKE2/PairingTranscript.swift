@@ -2,19 +2,20 @@ import Cryptography
 import Foundation
 import PeerProtocol
 
-/// What both sides of `hpeer-pair/1` feed into SPAKE2: the identities and the additional authenticated data.
+/// The SPAKE2 inputs that both sides of `hpeer-pair/1` must agree on: the identities and the additional authenticated
+/// data.
 ///
 /// `L(x)` is the length as two bytes, big-endian, and then the bytes.
 struct PairingTranscript: Sendable {
   var serverID: PeerID
-  /// Of the certificate in this TLS handshake: the server's own, and what the client saw. A man in the middle makes
-  /// them differ.
+  /// The fingerprint of the server's certificate in this TLS connection, as each side sees it. An attacker in the
+  /// middle makes the two differ.
   var serverFingerprint: Fingerprint
   var clientID: PeerID
-  /// The client's certificate under mutual TLS; `nil` if it shows none.
+  /// The fingerprint of the client's certificate under mutual TLS; `nil` if it shows none.
   var clientFingerprint: Fingerprint?
   var clientName: String
-  /// In the client's order, so that nobody can take the better ones off the list.
+  /// The client's versions in its own order, so that an attacker cannot remove the better ones.
   var offeredVersions: [String]
 
   var identityA: [UInt8] {
@@ -22,7 +23,8 @@ struct PairingTranscript: Sendable {
       + Self.prefixed(clientFingerprint?.bytes ?? []) + Self.prefixed(Array(clientName.utf8))
   }
 
-  /// The fingerprint stands here and not only in the additional data, because Ke depends on identities alone.
+  /// The identity of B. It includes the fingerprint, which the additional data alone would not protect: Ke depends
+  /// only on the identities.
   var identityB: [UInt8] {
     Array("\(PairingProtocol.version) server\0".utf8) + Self.prefixed(serverID.bytes)
       + Self.prefixed(serverFingerprint.bytes)
@@ -35,12 +37,13 @@ struct PairingTranscript: Sendable {
   }
 
   static func prefixed(_ bytes: [UInt8]) -> [UInt8] {
-    // The longest part is the versions: eight times 32 bytes and the commas.
+    // The longest part is the version list: eight versions of 32 bytes and the commas.
     [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xff)] + bytes
   }
 }
 
-/// What a finished run of `hpeer-pair/1` leaves on both sides: a token that never travelled, and a key for the receipt.
+/// The secrets that both sides derive from `hpeer-pair/1`: a token that is never transmitted, and a key for the
+/// receipt.
 struct PairingSecrets: Sendable {
   let token: BearerToken
   let receiptKey: SymmetricKey
@@ -55,7 +58,7 @@ struct PairingSecrets: Sendable {
     receiptKey = expand("receipt")
   }
 
-  /// HMAC over the session and what the client is told about its token; see ``PairFinishResponse/receipt``.
+  /// Returns the HMAC over the session and the statements about the token; see ``PairFinishResponse/receipt``.
   /// - Throws: `badField("expiresAt")`.
   func receipt(session: [UInt8], expiresAt: Date) throws(PairMessageError) -> [UInt8] {
     let seconds = try PairFinishResponse.seconds(of: expiresAt)

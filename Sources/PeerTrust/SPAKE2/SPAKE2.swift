@@ -1,16 +1,16 @@
 import Cryptography
 
-/// One party's half of a run of SPAKE2 (RFC 9382 section 3.3) on P-256.
+/// A party's side of a SPAKE2 run (RFC 9382 section 3.3) on P-256.
 ///
-/// The secret scalar serves one run: make a new value for every run.
+/// The secret scalar is for one run: create a new value for every run.
 struct SPAKE2: Sendable {
-  /// A uses M and speaks first; in hpeer it is the client. B uses N.
+  /// The role of a party. A uses M and speaks first; in hpeer, A is the client. B uses N.
   enum Role: Sendable {
     case a, b
   }
 
   let role: Role
-  /// pA = w·M + x·P, or pB = w·N + y·P: 65 bytes.
+  /// The public share, 65 bytes: pA = w·M + x·P, or pB = w·N + y·P.
   let share: [UInt8]
 
   private let w: Scalar
@@ -20,7 +20,7 @@ struct SPAKE2: Sendable {
     try self.init(role: role, w: w, secret: .random())
   }
 
-  /// With a given x or y, for test vectors.
+  /// Creates a side with a given x or y, for test vectors.
   init(role: Role, w: Scalar, secret: Scalar) throws(P256Error) {
     let curve = try P256.shared()
     let blind = try curve.multiply(curve.decode(role == .a ? P256.mBytes : P256.nBytes), by: w)
@@ -30,7 +30,7 @@ struct SPAKE2: Sendable {
     self.secret = secret
   }
 
-  /// K = x·(pB − w·N) = y·(pA − w·M): 65 bytes, secret.
+  /// Returns the secret K = x·(pB − w·N) = y·(pA − w·M), 65 bytes.
   /// - Throws: `invalidShare` or `degenerate`.
   func sharedElement(peerShare: [UInt8]) throws(P256Error) -> SecretBytes {
     let curve = try P256.shared()

@@ -1,17 +1,17 @@
 import Cryptography
 import Foundation
 
-/// The key schedule of RFC 9382 section 4 with SHA-256, HKDF and HMAC: everything that follows from the transcript.
+/// The key schedule of RFC 9382 section 4 with SHA-256, HKDF and HMAC.
 struct SPAKE2Keys: Sendable {
-  /// SHA-256(TT) = Ke ‖ Ka.
+  /// The encryption key: the first half of SHA-256(TT) = Ke ‖ Ka.
   let ke: SymmetricKey
   let ka: SymmetricKey
-  /// HKDF(Ka, "ConfirmationKeys" ‖ AAD) = KcA ‖ KcB.
+  /// The confirmation key of A: the first half of HKDF(Ka, "ConfirmationKeys" ‖ AAD) = KcA ‖ KcB.
   let kcA: SymmetricKey
   let kcB: SymmetricKey
-  /// HMAC(KcA, TT), the proof of A; 32 bytes.
+  /// The proof of A: HMAC(KcA, TT), 32 bytes.
   let cA: [UInt8]
-  /// HMAC(KcB, TT), the proof of B; 32 bytes.
+  /// The proof of B: HMAC(KcB, TT), 32 bytes.
   let cB: [UInt8]
 
   init(transcript: borrowing SecretBytes, additionalData: [UInt8]) throws(P256Error) {
@@ -27,7 +27,7 @@ struct SPAKE2Keys: Sendable {
     }
   }
 
-  /// SHA-256, written into the buffer that is given; no copy is left elsewhere.
+  /// Returns the SHA-256 of the transcript in memory that is wiped; no copy is left elsewhere.
   private static func hash(_ transcript: borrowing SecretBytes) -> SecretBytes {
     var hasher = SHA256()
     transcript.withBytes { hasher.update(bufferPointer: $0) }
@@ -36,7 +36,7 @@ struct SPAKE2Keys: Sendable {
     return hash
   }
 
-  /// Two keys of 16 bytes, which overwrite themselves.
+  /// Returns two keys of 16 bytes, each of which wipes its memory when it is released.
   private static func halves(_ bytes: UnsafeRawBufferPointer) -> (SymmetricKey, SymmetricKey) {
     (
       SymmetricKey(data: UnsafeRawBufferPointer(rebasing: bytes[..<16])),
@@ -44,7 +44,7 @@ struct SPAKE2Keys: Sendable {
     )
   }
 
-  /// TT: each part after its length as eight bytes, little-endian. An absent identity is empty.
+  /// Returns TT: each part preceded by its length as eight bytes, little-endian. An absent identity is empty.
   static func transcript(
     identityA: [UInt8], identityB: [UInt8], shareA: [UInt8], shareB: [UInt8], element: borrowing SecretBytes, w: Scalar
   ) -> SecretBytes {

@@ -1,17 +1,17 @@
 import Cryptography
 
-/// What a client shows to a server it has paired with: the text after `Bearer `.
+/// The credential that a client sends to a paired server: the text after `Bearer `.
 ///
-/// Servers other than hpeer issue tokens of other shapes, so this is any `b64token` of RFC 6750 section 2.1 up to 512
-/// characters.
+/// Servers other than hpeer issue tokens in other formats, so this is any `b64token` of RFC 6750 section 2.1 up to
+/// 512 characters.
 public struct BearerCredential: Sendable {
-  /// The credential as the Authorization header has it, after `Bearer `: a secret.
+  /// The text after `Bearer ` in the Authorization header: a secret.
   public let text: String
 
-  /// The credential for an hpeer server.
+  /// Creates the credential for an hpeer server.
   public init(_ token: BearerToken) { text = token.text }
 
-  /// Nil unless the text can stand in an Authorization header.
+  /// Creates a credential from a text, or returns nil unless the text is valid in an Authorization header.
   public init?(text: String) {
     let isToken = text.utf8.allSatisfy { byte in
       switch byte {

@@ -2,22 +2,23 @@ import Cryptography
 import HealthModel
 import PeerProtocol
 
-/// A bearer token (RFC 6750): 32 bytes that let a paired client in.
+/// A bearer token (RFC 6750): 32 bytes that authenticate a paired client.
 ///
-/// Its description and its mirror do not show it. Compare tokens with `==`, which takes the same time for any two.
+/// Its description and its mirror do not show it. Compare tokens with `==`, which takes constant time.
 public struct BearerToken: Sendable {
-  /// 256 bits: not to be guessed, so attempts with tokens need no budget.
+  /// The length of a token: 256 bits, which cannot be guessed, so token attempts need no budget.
   public static let byteCount = 32
 
   let bytes: [UInt8]
 
-  /// Nil unless there are exactly 32 bytes.
+  /// Creates a token, or returns nil unless there are exactly 32 bytes.
   init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     guard bytes.count == Self.byteCount else { return nil }
     self.bytes = bytes
   }
 
+  /// Creates a token.
   /// - Precondition: exactly 32 bytes.
   init(exactly bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount)
@@ -31,15 +32,15 @@ public struct BearerToken: Sendable {
     self.init(bytes: bytes)
   }
 
-  /// A new token from the kernel's generator.
+  /// Returns a new token from the kernel's random number generator.
   public static func random() -> BearerToken {
     BearerToken(exactly: SecureRandom.bytes(byteCount))
   }
 
-  /// 43 characters of base64url: a secret.
+  /// The token as 43 characters of base64url: a secret.
   public var text: String { RadixCoding.base64URL.encode(bytes) }
 
-  /// The SHA-256 that a server keeps in place of the token.
+  /// The SHA-256 that a server keeps instead of the token.
   public var hash: TokenHash { TokenHash(self) }
 }
 

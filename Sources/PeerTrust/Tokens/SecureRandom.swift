@@ -2,7 +2,7 @@ import Cryptography
 import PeerProtocol
 
 extension SecureRandom {
-  /// Returns a new random ID of a machine.
+  /// Returns a new random machine ID.
   static func peerID() -> PeerID {
     guard let id = PeerID(bytes: bytes(PeerID.byteCount)) else { preconditionFailure("the length is the ID's own") }
     return id
@@ -10,13 +10,13 @@ extension SecureRandom {
 }
 
 extension PairingCode {
-  /// A code uniform over 000000 to 999999 from the kernel's generator.
+  /// Returns a code uniform over 000000 to 999999, from the kernel's random number generator.
   public static func random() -> PairingCode {
     var generator = SystemRandomNumberGenerator()
     return random(using: &generator)
   }
 
-  /// Draws again when the number lies in the last, incomplete million, which would favour small codes.
+  /// Returns a uniform code. Rejects numbers in the last, incomplete million, which would favour small codes.
   static func random(using generator: inout some RandomNumberGenerator) -> PairingCode {
     let codeCount: UInt32 = 1_000_000
     let limit = UInt32.max - UInt32.max % codeCount

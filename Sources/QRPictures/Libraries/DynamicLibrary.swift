@@ -1,18 +1,18 @@
 import Glibc
 
-/// A library of the system that is loaded when it is needed, and stays until the process ends.
+/// A system library that is loaded when it is needed and stays loaded until the process exits.
 struct DynamicLibrary {
   private let handle: UnsafeMutableRawPointer
 
-  /// `nil` where it is not installed.
+  /// Loads a library; `nil` if it is not installed.
   init?(_ name: String) {
     guard let handle = dlopen(name, RTLD_NOW | RTLD_LOCAL) else { return nil }
     self.handle = handle
   }
 
-  /// A function by its name; `nil` where the library has none of it.
+  /// Returns a function by its name; `nil` if the library does not have it.
   ///
-  /// - Parameter type: a `@convention(c)` function type as the library's header declares it.
+  /// - Parameter type: a `@convention(c)` function type as declared in the library's header.
   func function<Function>(_ name: String, _ type: Function.Type) -> Function? {
     guard let symbol = dlsym(handle, name), MemoryLayout<Function>.size == MemoryLayout<UnsafeRawPointer>.size else {
       return nil

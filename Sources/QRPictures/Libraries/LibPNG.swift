@@ -1,6 +1,6 @@
 import Glibc
 
-/// libpng 1.6's simplified interface, which checks everything and never jumps out of a call.
+/// The simplified interface of libpng 1.6, which checks everything and never leaves a call with longjmp.
 struct LibPNG {
   private typealias Begin = @convention(c) (UnsafeMutableRawPointer, UnsafeRawPointer, Int) -> Int32
   private typealias Finish =
@@ -13,10 +13,10 @@ struct LibPNG {
   private let finish: Finish
   private let free: Free
 
-  /// Offsets and size of `png_image` (png.h): a pointer, seven 32-bit numbers, a text of 64 bytes.
+  /// The offsets and the size of `png_image` (png.h): a pointer, seven 32-bit numbers, a text of 64 bytes.
   private static let (version, width, height, format, size) = (8, 12, 16, 20, 104)
 
-  /// `nil` where it is not installed.
+  /// Loads the library; `nil` if it is not installed.
   init?() {
     guard let library = DynamicLibrary("libpng16.so.16"),
       let begin = library.function("png_image_begin_read_from_memory", Begin.self),
@@ -26,7 +26,7 @@ struct LibPNG {
     (self.begin, self.finish, self.free) = (begin, finish, free)
   }
 
-  /// On white where it is transparent; `nil` for a damaged one, or one of another size than its header says.
+  /// Decodes a PNG, with white behind transparent pixels; `nil` if it is damaged or its size differs from its header.
   func decode(_ bytes: [UInt8], _ header: PictureHeader) -> GreyPicture? {
     let image = UnsafeMutableRawPointer.allocate(byteCount: Self.size, alignment: 8)
     defer { image.deallocate() }

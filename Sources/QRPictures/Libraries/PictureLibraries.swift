@@ -1,11 +1,11 @@
-/// What is loaded to read one kind of picture.
+/// The libraries that read a picture format.
 struct PictureLibraries {
   private static let enoughPoints = 16_000_000
 
   private let zbar: ZBar
   private let png: LibPNG?
 
-  /// Throws ``QRPictureError/missing(_:)`` with the names of Debian's packages.
+  /// Loads the libraries. Throws ``QRPictureError/missing(_:)`` with the names of Debian's packages.
   init(for format: PictureHeader.Format) throws(QRPictureError) {
     let (zbar, png) = (ZBar(), format == .png ? LibPNG() : nil)
     var missing: [String] = []
@@ -15,11 +15,12 @@ struct PictureLibraries {
     (self.zbar, self.png) = (zbar, png)
   }
 
-  /// At least one, each once.
+  /// Returns the distinct texts of the QR codes in a picture, at least one.
   func codes(in bytes: [UInt8], _ header: PictureHeader) throws(QRPictureError) -> [[UInt8]] {
     let decoded = png.map { $0.decode(bytes, header) } ?? zbar.decodeJPEG(bytes)
     guard var picture = decoded else { throw .damaged }
-    // The largest photos have more points than any code needs, and would take the time that all versions may take.
+    // The largest photos have more pixels than any code needs, and trying all variants of them would exceed the time
+    // limit.
     while picture.points.count > Self.enoughPoints, let half = picture.halved() { picture = half }
     for version in GreyPicture.versions {
       guard let picture = version(picture) else { continue }

@@ -1,4 +1,4 @@
-/// libzbar: finds QR codes in grey pictures, and decodes JPEG with the decoder that it brings along.
+/// The library libzbar, which finds QR codes in greyscale pictures and contains a JPEG decoder.
 struct ZBar {
   private typealias Pointer = UnsafeMutableRawPointer
   private typealias Make = @convention(c) () -> Pointer?
@@ -32,12 +32,12 @@ struct ZBar {
   // zbar.h: ZBAR_QRCODE, and settings for all symbologies and for the scanner.
   private static let (qrCode, all) = (Int32(64), Int32(0))
   private static let (enable, binary, inverted) = (Int32(0), Int32(4), Int32(0x81))
-  /// Four characters, the first in the lowest byte.
+  /// Returns a format code of four characters, the first in the lowest byte.
   private static func code(_ text: StaticString) -> UInt {
     (0..<4).reduce(0) { $0 | UInt(text.utf8Start[$1]) << (8 * UInt($1)) }
   }
 
-  /// `nil` where it is not installed.
+  /// Loads the library; `nil` if it is not installed.
   init?() {
     guard let library = DynamicLibrary("libzbar.so.0"),
       let makeScanner = library.function("zbar_image_scanner_create", Make.self),
@@ -67,13 +67,13 @@ struct ZBar {
     (self.first, self.next, self.kind, self.text, self.textLength) = (first, next, kind, text, textLength)
   }
 
-  /// Texts of the QR codes in a picture, as the bytes that they were made of.
+  /// Returns the texts of the QR codes in a picture, as raw bytes.
   func codes(in picture: GreyPicture) -> [[UInt8]] {
     guard let scanner = makeScanner() else { return [] }
     defer { endScanner(scanner) }
     _ = configure(scanner, Self.all, Self.enable, 0)
     _ = configure(scanner, Self.qrCode, Self.enable, 1)
-    // Else it looks for tables of characters in files, which cannot be opened any more.
+    // Without this, the library opens character set tables, but files can no longer be opened.
     _ = configure(scanner, Self.qrCode, Self.binary, 1)
     _ = configure(scanner, Self.all, Self.inverted, 1)
     return withImage("Y800", picture.points, width: picture.width, height: picture.height) { image -> [[UInt8]]? in
@@ -89,9 +89,9 @@ struct ZBar {
     } ?? []
   }
 
-  /// `nil` for a damaged one, and where the library was made without JPEG.
+  /// Decodes a JPEG; `nil` if it is damaged or the library was built without JPEG support.
   func decodeJPEG(_ bytes: [UInt8]) -> GreyPicture? {
-    // Of no size: it takes the size that the decoder finds, and no memory for another.
+    // With a size of zero, the image takes the decoder's size, and no memory is allocated for another.
     withImage("JPEG", bytes, width: 0, height: 0) { image in
       guard let grey = convert(image, Self.code("Y800")) else { return nil }
       defer { endImage(grey) }

@@ -1,11 +1,11 @@
-/// A picture in 256 greys, row by row from the top.
+/// A greyscale picture with 8 bits per pixel, row by row from the top.
 struct GreyPicture: Hashable {
   let width: Int
   let height: Int
   var points: [UInt8]
 
-  /// What a code may be found in that is not found in the picture as it is: dark, pale, large, small, noisy, unevenly lit,
-  /// or without white around it. The most promising first.
+  /// The variants in which a code may be found if the original fails: because it is dark, pale, large, small, noisy,
+  /// unevenly lit, or without a white margin. The most promising come first.
   static let versions: [@Sendable (GreyPicture) -> GreyPicture?] = [
     { $0 },
     { $0.stretched() },
@@ -19,7 +19,7 @@ struct GreyPicture: Hashable {
     { $0.turned()?.stretched() },
   ]
 
-  /// Black and white where the darkest and the lightest hundredth are.
+  /// Returns the picture with the contrast stretched: the darkest and the lightest hundredth become black and white.
   func stretched() -> GreyPicture {
     var counts = [Int](repeating: 0, count: 256)
     for point in points { counts[Int(point)] += 1 }
@@ -32,7 +32,7 @@ struct GreyPicture: Hashable {
     return GreyPicture(width: width, height: height, points: points.map { table[Int($0)] })
   }
 
-  /// Half as wide and high; `nil` for one that is small already.
+  /// Returns the picture at half the width and height; `nil` if it would be too small.
   func halved() -> GreyPicture? {
     let (columns, rows) = (width / 2, height / 2)
     guard min(columns, rows) >= 60 else { return nil }
@@ -47,7 +47,7 @@ struct GreyPicture: Hashable {
     return GreyPicture(width: columns, height: rows, points: half)
   }
 
-  /// Twice as wide and high; `nil` for a large one.
+  /// Returns the picture at twice the width and height; `nil` for a large one.
   func doubled() -> GreyPicture? {
     guard points.count <= 2_000_000 else { return nil }
     var twice: [UInt8] = []
@@ -58,7 +58,7 @@ struct GreyPicture: Hashable {
     return GreyPicture(width: 2 * width, height: 2 * height, points: twice)
   }
 
-  /// With a white margin, for a picture that was cut at the code's edge.
+  /// Returns the picture with a white margin, for pictures that were cropped to the code.
   func framed() -> GreyPicture {
     let margin = max(16, min(width, height) / 8)
     let (columns, rows) = (width + 2 * margin, height + 2 * margin)
@@ -70,15 +70,15 @@ struct GreyPicture: Hashable {
     return GreyPicture(width: columns, height: rows, points: framed)
   }
 
-  /// Black where a point is darker than its neighbourhood, white elsewhere.
+  /// Returns a black and white picture: black where a pixel is darker than its neighbourhood.
   func thresholded() -> GreyPicture {
     let reach = max(8, min(width, height) / 24)
-    // Sums of all points above and to the left.
+    // The sums of all pixels above and to the left.
     var sums = [UInt32](repeating: 0, count: (width + 1) * (height + 1))
     for row in 0..<height {
       var line: UInt32 = 0
       for column in 0..<width {
-        // More than fits wraps around, and differences are right all the same.
+        // Overflow wraps around, and the differences are still correct.
         line &+= UInt32(points[row * width + column])
         sums[(row + 1) * (width + 1) + column + 1] = sums[row * (width + 1) + column + 1] &+ line
       }
@@ -98,7 +98,7 @@ struct GreyPicture: Hashable {
     return GreyPicture(width: width, height: height, points: black)
   }
 
-  /// By an eighth of a full turn, in a square that holds it; `nil` for a large one.
+  /// Returns the picture rotated by 45 degrees, in a square that contains it; `nil` for a large one.
   func turned() -> GreyPicture? {
     guard points.count <= 4_000_000 else { return nil }
     let side = Int((Double(width * width + height * height)).squareRoot().rounded(.up))

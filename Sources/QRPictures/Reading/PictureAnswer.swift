@@ -1,24 +1,25 @@
 import Foundation
 
-/// What the process that reads a picture says about it: texts, or why there are none.
+/// The result of the reading process: texts, or the reason why there are none.
 struct PictureAnswer: Codable, Hashable {
   enum Failure: String, Codable {
     case missing, noPicture, tooLarge, damaged, nothingFound
   }
 
-  /// Longer than what any QR code holds.
+  /// The maximum length of a text, longer than any QR code holds.
   private static let longestText = 4_096
   private static let mostTexts = 16
-  /// What can be said of a picture or be missing: a name is printed, and of a package it is said to install it.
+  /// The allowed names of formats and missing packages. They are printed, the packages in an install command, so a
+  /// compromised process must not choose them.
   private static let knownNames: Set<String> = [
     "libzbar0", "libpng16-16", "HEIC", "GIF", "WebP", "TIFF", "PDF",
   ]
-  /// Of the whole answer, in bytes.
+  /// The maximum length of the encoded answer, in bytes.
   static let longest = 4 * longestText * mostTexts
 
   var codes: [[UInt8]] = []
   var failure: Failure?
-  /// Packages that are missing, or what the picture is.
+  /// The missing packages, or the format of the picture.
   var names: [String] = []
 
   init(codes: [[UInt8]]) { self.codes = codes.prefix(Self.mostTexts).map { Array($0.prefix(Self.longestText)) } }
@@ -27,7 +28,7 @@ struct PictureAnswer: Codable, Hashable {
 
   var encoded: Data { (try? JSONEncoder().encode(self)) ?? Data() }
 
-  /// Parses what came from a process that may have been taken over by the picture.
+  /// Decodes an answer from the reading process, which a malicious picture may have compromised.
   init(encoded: Data) throws(QRPictureError) {
     guard encoded.count <= Self.longest, let answer = try? JSONDecoder().decode(Self.self, from: encoded),
       answer.codes.count <= Self.mostTexts, answer.names.count <= 4,

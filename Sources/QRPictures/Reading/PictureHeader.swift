@@ -1,10 +1,10 @@
-/// What the first bytes of a picture file say, read before any library sees them.
+/// The header of a picture file, parsed before any library sees the file.
 struct PictureHeader: Hashable {
   enum Format: Hashable {
     case png, jpeg
   }
 
-  /// In points; a photo of today's phones has 48 million.
+  /// The maximum number of pixels; photos of today's phones have 48 million.
   static let mostPoints = 50_000_000
   private static let longestSide = 20_000
 
@@ -12,7 +12,7 @@ struct PictureHeader: Hashable {
   var width: Int
   var height: Int
 
-  /// Throws ``QRPictureError`` for what is no picture, or a larger one than is decoded.
+  /// Parses a header. Throws ``QRPictureError`` if the file is not a picture or its picture is too large.
   init(_ bytes: [UInt8]) throws(QRPictureError) {
     if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
       (format, (width, height)) = (.png, try Self.pngSize(bytes))
@@ -27,20 +27,21 @@ struct PictureHeader: Hashable {
     }
   }
 
-  /// The chunk IHDR comes first (PNG, section 5.6).
+  /// Returns the size in a PNG, whose first chunk is IHDR (PNG, section 5.6).
   private static func pngSize(_ bytes: [UInt8]) throws(QRPictureError) -> (Int, Int) {
     guard bytes.count >= 33, Array(bytes[12..<16]) == Array("IHDR".utf8) else { throw .damaged }
     func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
     return (number(16), number(20))
   }
 
-  /// The first frame header, SOF0 to SOF15 without DHT, JPG and DAC (ITU T.81, table B.1).
+  /// Returns the size in the first frame header of a JPEG: SOF0 to SOF15 without DHT, JPG and DAC (ITU T.81, table
+  /// B.1).
   private static func jpegSize(_ bytes: [UInt8]) throws(QRPictureError) -> (Int, Int) {
     var at = 2
     while at + 4 <= bytes.count {
       guard bytes[at] == 0xFF else { throw .damaged }
       let marker = bytes[at + 1]
-      // Fill bytes, and markers without a length.
+      // Skip fill bytes and markers without a length.
       if marker == 0xFF { at += 1; continue }
       if marker == 0x01 || (0xD0...0xD8).contains(marker) { at += 2; continue }
       let length = Int(bytes[at + 2]) << 8 | Int(bytes[at + 3])
@@ -49,14 +50,14 @@ struct PictureHeader: Hashable {
         guard length >= 8, at + 9 <= bytes.count else { throw .damaged }
         return (Int(bytes[at + 7]) << 8 | Int(bytes[at + 8]), Int(bytes[at + 5]) << 8 | Int(bytes[at + 6]))
       }
-      // The scan begins and no frame has.
+      // The scan begins before any frame header.
       if marker == 0xDA || marker == 0xD9 { break }
       at += 2 + length
     }
     throw .damaged
   }
 
-  /// What a phone may have made instead.
+  /// Returns the name of another picture format that a phone may have written.
   private static func kind(_ bytes: [UInt8]) -> String? {
     func has(_ text: String, at: Int) -> Bool { bytes.count >= at + 4 && bytes[at...].starts(with: text.utf8) }
     if has("ftyp", at: 4) { return "HEIC" }

@@ -2,20 +2,21 @@ import Foundation
 import Glibc
 import OperatingSystem
 
-/// Reads one picture, all of it in this process.
+/// A reader for pictures that does all work in this process.
 enum PictureReader {
-  /// Of a picture file; a photo of 48 million points has some 15 MiB.
+  /// The maximum size of a picture file, in bytes; a photo of 48 megapixels has some 15 MiB.
   static let mostBytes = 32 << 20
-  /// What decoding the largest picture takes, and the libraries.
+  /// The resource limits, enough for the libraries and for decoding the largest picture.
   private static let limits = Confinement.Limits(memory: 2 << 30, processorSeconds: 30)
 
-  /// - Parameter confining: whether this process is for that alone, and gives up all else before it parses.
+  /// Reads a picture.
+  /// - Parameter confining: whether this process exists only for this, and confines itself before it parses.
   static func answer(from descriptor: Int32, confining: Bool) -> PictureAnswer {
     if confining { Confinement.leaveParent() }
     do throws(QRPictureError) {
       guard let bytes = read(descriptor) else { throw QRPictureError.tooLarge }
       let header = try PictureHeader(bytes)
-      // While files can still be opened.
+      // Libraries must be loaded while files can still be opened.
       let libraries = try PictureLibraries(for: header.format)
       if confining { Confinement.enter(limits) }
       return PictureAnswer(codes: try libraries.codes(in: bytes, header))
@@ -24,7 +25,7 @@ enum PictureReader {
     }
   }
 
-  /// `nil` for more than is taken.
+  /// Returns all bytes; `nil` if there are more than the maximum.
   private static func read(_ descriptor: Int32) -> [UInt8]? {
     var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
     while true {

@@ -2,19 +2,19 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// One process that reads one picture.
+/// A process that reads one picture.
 final class ReadingChild: Sendable {
   private let program: String
   private let pid = Mutex<pid_t?>(nil)
 
   init(_ program: String) { self.program = program }
 
-  /// Ends it, where it runs.
+  /// Kills the process if it runs.
   @Sendable func kill() {
     pid.withLock { if let pid = $0 { _ = Glibc.kill(pid, SIGKILL) } }
   }
 
-  /// Runs it and waits for its end. Blocks.
+  /// Runs the process and waits for it to exit. Blocks.
   func run(reading file: FileHandle) throws -> PictureAnswer {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw QRPictureError.failed }
@@ -25,7 +25,7 @@ final class ReadingChild: Sendable {
     close(writer)
     guard isStarted else { throw QRPictureError.failed }
     let said = Self.read(reader, upTo: PictureAnswer.longest)
-    // It has said everything, or too much.
+    // The answer is complete, or too long.
     kill()
     let status = wait()
     guard let said, status == 0 || status == SIGKILL else { throw QRPictureError.failed }
@@ -52,14 +52,14 @@ final class ReadingChild: Sendable {
     defer { words.forEach { free($0) } }
     return pid.withLock { pid in
       var started: pid_t = 0
-      // Nothing of the environment: it may hold secrets.
+      // The environment is empty: it may hold secrets.
       guard posix_spawn(&started, program, &actions, &attributes, words, [nil]) == 0 else { return false }
       pid = started
       return true
     }
   }
 
-  /// `nil` where there is more than that.
+  /// Returns the output; `nil` if it exceeds the limit.
   private static func read(_ descriptor: Int32, upTo limit: Int) -> Data? {
     var (said, buffer) = (Data(), [UInt8](repeating: 0, count: 16_384))
     while true {
@@ -71,10 +71,10 @@ final class ReadingChild: Sendable {
     }
   }
 
-  /// The status as `waitpid(2)` has it: 0 for a process that ended well, or the signal that ended it.
+  /// Waits for the process and returns its status as in `waitpid(2)`: 0 for success, or the signal that ended it.
   private func wait() -> Int32 {
     guard let running = pid.withLock(\.self) else { return -1 }
-    // Not reaped yet, so that its number cannot be another's while it is killed.
+    // Not reaped before the lock is held, so that its process ID cannot be reused while it is being killed.
     var info = siginfo_t()
     while waitid(P_PID, id_t(running), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     return pid.withLock { pid in

@@ -2,11 +2,11 @@ import Glibc
 
 /// The three streams every process starts with, by file descriptor number.
 public enum StandardStream: Int32, Sendable, CaseIterable {
-  /// What a person types, or another program writes.
+  /// Standard input: text from a person or another program.
   case input = 0
-  /// Data, and nothing else.
+  /// Standard output: data, and nothing else.
   case output = 1
-  /// Prompts, progress, notes and errors.
+  /// Standard error: prompts, progress, notes and errors.
   case error = 2
 
   /// Makes the streams safe to use. Call it once, before anything else opens a file:

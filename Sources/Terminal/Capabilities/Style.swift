@@ -1,13 +1,13 @@
-/// Bold, dim and coloured text where the terminal wants it, plain text elsewhere.
+/// A text style that adds bold, dim and colour where the terminal supports them, and leaves text plain elsewhere.
 ///
 /// ```swift
 /// let style = Style(for: .error, of: .current())
 /// try OutputWriter.standardError.writeLine(style.green("Paired") + " with studio")
 /// ```
 public struct Style: Sendable, Equatable {
-  /// One way to set text apart.
+  /// An attribute of text on a terminal.
   public enum Attribute: Sendable, Equatable, CaseIterable {
-    /// Intensities and colours of ECMA-48; which shade a colour has, the terminal decides.
+    /// An intensity or a colour of ECMA-48. The terminal chooses the shade.
     case bold, dim, red, green, yellow
 
     /// The SGR parameter that switches the attribute on (ECMA-48 section 8.3.117).
@@ -21,7 +21,7 @@ public struct Style: Sendable, Equatable {
       }
     }
 
-    /// The parameter that ends this attribute alone, so that an enclosing one survives where the two differ.
+    /// The SGR parameter that switches this attribute off. An enclosing attribute with another off code stays on.
     var offCode: Int {
       switch self {
       case .bold, .dim: 22
@@ -30,41 +30,42 @@ public struct Style: Sendable, Equatable {
     }
   }
 
-  /// Leaves every text as it is.
+  /// A style that leaves text unchanged.
   public static let plain = Style(isEnabled: false)
 
-  /// Whether anything but plain text comes out.
+  /// Whether the style adds escape sequences to text.
   public let isEnabled: Bool
 
-  /// For tests, and where something else than a terminal decides.
+  /// Creates a style without looking at a terminal, for example for tests.
   public init(isEnabled: Bool) {
     self.isEnabled = isEnabled
   }
 
-  /// The style that fits `stream`.
+  /// Creates the style that fits a stream.
   public init(for stream: StandardStream, of capabilities: TerminalCapabilities) {
     isEnabled = capabilities.allowsColor(on: stream)
   }
 
-  /// The text between the sequences that begin and end the attribute; unchanged if it is empty or the style is plain.
+  /// Returns the text between the sequences that begin and end the attribute. Empty text and text in a plain style
+  /// are unchanged.
   ///
-  /// - Parameter text: may hold styled text already, and must hold no other escape sequences: see ``PlainText``.
+  /// - Parameter text: Text that may already be styled but must hold no other escape sequences; see ``PlainText``.
   public func applying(_ attribute: Attribute, to text: String) -> String {
     guard isEnabled, !text.isEmpty else { return text }
     let on = "\u{1b}[\(attribute.onCode)m"
     let off = "\u{1b}[\(attribute.offCode)m"
-    // Bold and dim share one "off", as do the colours: an inner one that ends must not end this one too.
+    // Bold and dim share one off code, and so do the colours. An inner attribute that ends must not end this one.
     return on + text.replacing(off, with: off + on) + off
   }
 
-  /// For what a line is about, such as the header of a ``Table``.
+  /// Returns bold text, for the subject of a line, such as the header of a ``Table``.
   public func bold(_ text: String) -> String { applying(.bold, to: text) }
-  /// For secondary text, which may be overlooked.
+  /// Returns dim text, for secondary information.
   public func dim(_ text: String) -> String { applying(.dim, to: text) }
-  /// For errors: what stands in the way.
+  /// Returns red text, for errors.
   public func red(_ text: String) -> String { applying(.red, to: text) }
-  /// For success: what is as it should be.
+  /// Returns green text, for success.
   public func green(_ text: String) -> String { applying(.green, to: text) }
-  /// For warnings: what wants attention.
+  /// Returns yellow text, for warnings.
   public func yellow(_ text: String) -> String { applying(.yellow, to: text) }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// What the process's streams can show: a value taken once, so that a test can make any terminal it likes.
+/// A snapshot of what the process's standard streams can show. Tests can create any combination.
 public struct TerminalCapabilities: Sendable, Equatable {
   /// The streams that are terminals.
   public let terminals: Set<StandardStream>
@@ -13,7 +13,7 @@ public struct TerminalCapabilities: Sendable, Equatable {
   private let refusesColor: Bool
   private let isDumb: Bool
 
-  /// Capabilities derived from `environment` and from what the two closures say.
+  /// Creates capabilities from an environment and from the results of the two closures.
   ///
   /// - `NO_COLOR` counts when it is set to anything but the empty string (no-color.org).
   /// - `TERM` unset, empty or `dumb` means a terminal that understands no escape sequences.
@@ -33,7 +33,7 @@ public struct TerminalCapabilities: Sendable, Equatable {
     isDumb = value("TERM").map { $0 == "dumb" } ?? true
   }
 
-  /// The capabilities of this process's own streams and environment, now.
+  /// Returns the current capabilities of this process's own streams and environment.
   public static func current() -> TerminalCapabilities {
     TerminalCapabilities(
       environment: ProcessInfo.processInfo.environment,
@@ -41,17 +41,17 @@ public struct TerminalCapabilities: Sendable, Equatable {
       windowSize: { TerminalSize.ofWindow() })
   }
 
-  /// Whether a person may be looking at it: false for a pipe and a file.
+  /// Returns whether a stream is a terminal, and not a pipe or a file.
   public func isTerminal(_ stream: StandardStream) -> Bool {
     terminals.contains(stream)
   }
 
-  /// Whether escape sequences (moving the cursor, erasing, painting a QR code) may be written to `stream`.
+  /// Returns whether escape sequences (moving the cursor, erasing, painting a QR code) may be written to a stream.
   public func allowsEscapeSequences(on stream: StandardStream) -> Bool {
     isTerminal(stream) && !isDumb
   }
 
-  /// Whether text on `stream` may be coloured: escape sequences work and the person did not set `NO_COLOR`.
+  /// Returns whether text on a stream may be coloured: escape sequences work and `NO_COLOR` is not set.
   public func allowsColor(on stream: StandardStream) -> Bool {
     allowsEscapeSequences(on: stream) && !refusesColor
   }

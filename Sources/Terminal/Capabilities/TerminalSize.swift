@@ -2,22 +2,24 @@ import Glibc
 
 /// The size of a terminal in character cells.
 public struct TerminalSize: Sendable, Equatable {
-  /// Cells in a row; at least 1.
+  /// The number of cells in a row; at least 1.
   public var columns: Int
-  /// Rows; at least 1.
+  /// The number of rows; at least 1.
   public var rows: Int
 
-  /// What is assumed when nobody says otherwise: 80 columns by 24 rows.
+  /// The size that is assumed if neither a window nor the environment gives one: 80 columns by 24 rows.
   public static let fallback = TerminalSize(columns: 80, rows: 24)
 
-  /// - Precondition: both are at least 1. Not checked.
+  /// Creates a size.
+  ///
+  /// - Precondition: Both numbers are at least 1. Not checked.
   public init(columns: Int, rows: Int) {
     self.columns = columns
     self.rows = rows
   }
 
-  /// The size the kernel knows for the first of `streams` that is a terminal, or `nil` when none is one or its size is
-  /// unknown (a serial line or a container's terminal reports 0 by 0).
+  /// Returns the window size of the first stream that is a terminal with a known size, or `nil` if there is none. A
+  /// serial line or a container's terminal reports 0 by 0.
   public static func ofWindow(of streams: [StandardStream] = [.error, .output, .input]) -> TerminalSize? {
     for stream in streams {
       var window = winsize()
@@ -29,7 +31,7 @@ public struct TerminalSize: Sendable, Equatable {
     return nil
   }
 
-  /// The window's size if there is one; else `COLUMNS` and `LINES` where they are sane numbers; else ``fallback``.
+  /// Returns the window's size; without a window, `COLUMNS` and `LINES` if they are sane numbers; else ``fallback``.
   static func resolved(window: TerminalSize?, environment: [String: String]) -> TerminalSize {
     if let window { return window }
     func number(_ name: String) -> Int? {

@@ -1,5 +1,5 @@
-/// A band from the lowest to the highest of some numbers with a dot at their mean, below one another, under an axis that they
-/// share.
+/// A chart with a row for each band: a bar from the lowest to the highest number, and a dot at the mean. All rows
+/// share one axis.
 ///
 /// ```swift
 /// var chart = BandChart()
@@ -10,11 +10,13 @@ public struct BandChart: Sendable {
   /// The numbers of one band.
   public struct Band: Hashable, Sendable {
     public var low: Double
-    /// Drawn over the band; `nil` for none.
+    /// The value of the dot drawn over the band; `nil` for no dot.
     public var dot: Double?
     public var high: Double
 
-    /// - Parameter dot: mostly between the other two; what is not is drawn at the nearer end.
+    /// Creates a band.
+    ///
+    /// - Parameter dot: Usually between the other two. A value outside is drawn at the nearer end.
     public init(low: Double, dot: Double?, high: Double) {
       self.low = low
       self.dot = dot
@@ -33,14 +35,16 @@ public struct BandChart: Sendable {
 
   private var rows: [Row] = []
 
-  /// A chart without bands.
+  /// Creates a chart without bands.
   public init() {}
 
+  /// Appends a row.
+  ///
   /// - Parameters:
-  ///   - label: escaped here, as ``text`` is.
-  ///   - band: `nil` where there is nothing to draw.
-  ///   - text: the number for people.
-  ///   - mark: a number to compare with, at which there is a line; `nil` for none.
+  ///   - label: The label. It is escaped here, as `text` is.
+  ///   - band: The band; `nil` if there is nothing to draw.
+  ///   - text: The number as text for people.
+  ///   - mark: A number to compare with, drawn as a vertical line; `nil` for none.
   public mutating func append(_ label: String, _ band: Band?, _ text: String, mark: Double? = nil) {
     rows.append(
       Row(
@@ -48,12 +52,12 @@ public struct BandChart: Sendable {
         mark: mark.flatMap { $0.isFinite ? $0 : nil }))
   }
 
-  /// A line with the ends of the axis, and one for each band.
+  /// Returns the lines of the chart: one with the ends of the axis, then one for each band.
   ///
   /// - Parameters:
-  ///   - width: the terminal's columns.
-  ///   - usesUTF8: whether lines and dots can be shown; else `-` and `o` stand for them.
-  ///   - number: writes the ends of the axis.
+  ///   - width: The number of terminal columns.
+  ///   - usesUTF8: Whether lines and dots can be shown; else `-` and `o` stand for them.
+  ///   - number: Formats the ends of the axis.
   public func rendered(
     width: Int, style: Style = .plain, usesUTF8: Bool = true, number: (Double) -> String
   ) -> [String] {
@@ -86,7 +90,7 @@ public struct BandChart: Sendable {
       return share.isFinite ? Int((max(0, min(1, share)) * Double(room - 1)).rounded()) : 0
     }
 
-    /// What is drawn, and the spaces after it.
+    /// Returns the drawn line and the spaces that fill the rest of the room.
     func line(_ band: Band?, _ mark: Double?, _ style: Style, _ usesUTF8: Bool) -> (String, String) {
       let (bar, dot, line) = usesUTF8 ? ("─", "●", "┃") : ("-", "o", "|")
       var cells = Array(repeating: " ", count: room)
@@ -100,7 +104,7 @@ public struct BandChart: Sendable {
       var drawn = ""
       var rest = cells[..<end]
       while let first = rest.first {
-        // One pair of escape sequences for what looks the same.
+        // A run of equal cells gets one pair of escape sequences.
         let run = rest.prefix { $0 == first }
         let text = run.joined()
         drawn += first == dot ? style.bold(text) : first == bar ? style.green(text) : text

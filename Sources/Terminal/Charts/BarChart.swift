@@ -1,13 +1,13 @@
-/// A bar for each number, below one another: a label, the bar, and the number as text.
+/// A chart with a row for each number: a label, a bar, and the number as text.
 ///
 /// ```swift
 /// var chart = BarChart()
 /// chart.append("2024-06-15", 6700, "6,700")
-/// chart.append("2024-06-16", nil, "")           // Nobody knows.
+/// chart.append("2024-06-16", nil, "")           // No data.
 /// try OutputWriter.standardOutput.writeLines(chart.rendered(width: 60))
 /// ```
 ///
-/// Bars begin at zero. A number below it, one that is not finite, or none at all, has no bar.
+/// Bars begin at zero. A number below zero, one that is not finite, and a missing number have no bar.
 public struct BarChart: Sendable {
   private struct Bar {
     var label: String
@@ -16,33 +16,35 @@ public struct BarChart: Sendable {
     var mark: Double?
   }
 
-  /// The shortest that a bar may be made to fit a window.
+  /// The minimum width of the bars, in columns.
   private static let narrowest = 5
-  /// The eighths of a block: U+2588 is the whole one.
+  /// The partial blocks, from zero to seven eighths. U+2588 is the full block.
   private static let blocks = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
   private var bars: [Bar] = []
 
-  /// A chart without bars.
+  /// Creates a chart without bars.
   public init() {}
 
+  /// Appends a row.
+  ///
   /// - Parameters:
-  ///   - label: escaped here, as ``text`` is.
-  ///   - value: `nil` where there is none.
-  ///   - text: the number for people.
-  ///   - mark: a number to compare with, at which there is a line; `nil` for none.
+  ///   - label: The label. It is escaped here, as `text` is.
+  ///   - value: The number; `nil` if there is none.
+  ///   - text: The number as text for people.
+  ///   - mark: A number to compare with, drawn as a vertical line; `nil` for none.
   public mutating func append(_ label: String, _ value: Double?, _ text: String, mark: Double? = nil) {
     bars.append(
       Bar(
         label: PlainText.escaped(label, limit: 60), value: value, text: PlainText.escaped(text, limit: 60), mark: mark))
   }
 
-  /// A line for each bar, below one with the ends of the axis where there is something to write them.
+  /// Returns the lines of the chart: one for each bar, below a line with the ends of the axis if `axis` is given.
   ///
   /// - Parameters:
-  ///   - width: the terminal's columns.
-  ///   - usesUTF8: whether blocks can be shown; else bars are made of `#`.
-  ///   - axis: writes the ends of the axis; `nil` for none.
+  ///   - width: The number of terminal columns.
+  ///   - usesUTF8: Whether blocks can be shown; else bars are made of `#`.
+  ///   - axis: Formats the ends of the axis; `nil` for no axis line.
   public func rendered(
     width: Int, style: Style = .plain, usesUTF8: Bool = true, axis: ((Double) -> String)? = nil
   ) -> [String] {
@@ -73,7 +75,9 @@ public struct BarChart: Sendable {
       }
   }
 
-  /// - Parameter share: from 0 to 1; NaN is nothing.
+  /// Returns the bar for a share.
+  ///
+  /// - Parameter share: From 0 to 1; NaN gives an empty bar.
   private static func bar(_ share: Double, _ room: Int, _ usesUTF8: Bool) -> String {
     guard share > 0 else { return "" }
     let eighths = Int((share * Double(room) * 8).rounded())

@@ -1,5 +1,5 @@
-/// Dots on a grid, drawn with braille patterns (U+2800 to U+28FF, 2 by 4 in a cell), or where those cannot be shown with one mark a
-/// cell.
+/// A grid of dots, drawn with braille patterns (U+2800 to U+28FF, 2 by 4 dots in a cell), or with one mark per cell
+/// if those cannot be shown.
 ///
 /// ```swift
 /// var canvas = DotCanvas(columns: 20, rows: 4)
@@ -7,19 +7,21 @@
 /// try OutputWriter.standardOutput.writeLines(canvas.lines())
 /// ```
 public struct DotCanvas: Sendable {
-  /// Of the dots; the first is at the left, and at the top.
+  /// The number of dots across. The first dot is at the top left.
   public let width: Int
   public let height: Int
-  /// How much higher a dot is than wide, about.
+  /// The approximate ratio of a dot's height to its width.
   public let aspect: Double
 
   private let columns: Int
   private let isBraille: Bool
   private var cells: [UInt8]
 
+  /// Creates an empty canvas.
+  ///
   /// - Parameters:
-  ///   - columns: cells side by side; held to 1 and more.
-  ///   - rows: cells below one another; held to 1 and more.
+  ///   - columns: The number of cells across, raised to at least 1.
+  ///   - rows: The number of rows of cells, raised to at least 1.
   public init(columns: Int, rows: Int, usesUTF8: Bool = true) {
     let (columns, rows) = (max(1, columns), max(1, rows))
     self.columns = columns
@@ -29,7 +31,7 @@ public struct DotCanvas: Sendable {
     cells = Array(repeating: 0, count: columns * rows)
   }
 
-  /// Sets a dot; one that is outside is left out.
+  /// Sets a dot. A dot outside the canvas is ignored.
   public mutating func dot(_ x: Int, _ y: Int) {
     guard (0..<width).contains(x), (0..<height).contains(y) else { return }
     guard isBraille else { return cells[y * columns + x] = 1 }
@@ -38,7 +40,7 @@ public struct DotCanvas: Sendable {
     cells[y / 4 * columns + x / 2] |= bits[y % 4][x % 2]
   }
 
-  /// Sets all dots between two, those included (Bresenham); both are held to the canvas.
+  /// Sets all dots between two dots, both included (Bresenham). The ends are clamped to the canvas.
   public mutating func line(from one: (x: Int, y: Int), to other: (x: Int, y: Int)) {
     var (x, y) = (min(max(one.x, 0), width - 1), min(max(one.y, 0), height - 1))
     let (endX, endY) = (min(max(other.x, 0), width - 1), min(max(other.y, 0), height - 1))
@@ -59,7 +61,7 @@ public struct DotCanvas: Sendable {
     }
   }
 
-  /// A line of text for each row, without what is empty at its end.
+  /// Returns a line of text for each row, without trailing spaces.
   public func lines() -> [String] {
     stride(from: 0, to: cells.count, by: columns).map { start in
       let row = cells[start..<start + columns]

@@ -1,4 +1,4 @@
-/// Many numbers over something that goes on, such as time or distance, as dots under an axis of their own.
+/// A plot of many numbers over a continuous quantity, such as time or distance, as dots with labelled axes.
 ///
 /// ```swift
 /// let points = (0..<400).map { DotPlot.Point(x: Double($0), y: Double($0 % 30)) }
@@ -7,34 +7,37 @@
 /// try OutputWriter.standardOutput.writeLines(lines)
 /// ```
 public struct DotPlot: Sendable {
-  /// One dot.
+  /// A point of a plot.
   public struct Point: Hashable, Sendable {
     public var x: Double
     public var y: Double
 
-    /// What is not finite is not drawn.
+    /// Creates a point. Points with a coordinate that is not finite are not drawn.
     public init(x: Double, y: Double) { (self.x, self.y) = (x, y) }
   }
 
   private let points: [Point]
   private let isLine: Bool
 
+  /// Creates a plot.
+  ///
   /// - Parameters:
-  ///   - points: in any order; for a line, in that of the line.
-  ///   - isLine: whether neighbours are joined.
+  ///   - points: The points in any order; for a line, in the order of the line.
+  ///   - isLine: Whether consecutive points are joined.
   public init(_ points: [Point], isLine: Bool = false) {
     self.points = points.filter { $0.x.isFinite && $0.y.isFinite }
     self.isLine = isLine
   }
 
-  /// The plot with the highest and the lowest number beside it, and a line with the ends of the horizontal axis.
+  /// Returns the plot with the highest and the lowest number beside it, and a line with the ends of the horizontal
+  /// axis.
   ///
   /// - Parameters:
-  ///   - width: the terminal's columns.
-  ///   - height: lines of the plot, without that of the axis.
-  ///   - first: what stands below the left end.
-  ///   - last: what stands below the right end.
-  ///   - number: writes the ends of the vertical axis, with their unit.
+  ///   - width: The number of terminal columns.
+  ///   - height: The number of lines of the plot, without the axis.
+  ///   - first: The text below the left end.
+  ///   - last: The text below the right end.
+  ///   - number: Formats the ends of the vertical axis, with their unit.
   public func rendered(
     width: Int, height: Int, style: Style = .plain, usesUTF8: Bool = true, from first: String, to last: String,
     number: (Double) -> String
@@ -64,7 +67,7 @@ public struct DotPlot: Sendable {
     }
     let (start, end) = (PlainText.escaped(first, limit: 40), PlainText.escaped(last, limit: 40))
     let texts = DisplayWidth.of(start) + DisplayWidth.of(end)
-    // In a narrow window it begins below the numbers.
+    // In a narrow window the axis begins below the numbers.
     let indent = max(0, min(label + 1, width - texts - 1))
     let room = label + 1 + max(10, width - label - 1) - indent - texts
     let axis = String(repeating: " ", count: indent) + start + String(repeating: " ", count: max(1, room)) + end

@@ -1,4 +1,5 @@
-/// Stretches of time below one another, each where it lies on the axis that they share: nights from going to bed to getting up.
+/// A chart with a row for each span of time, such as a night from going to bed to getting up. All rows share one
+/// axis.
 ///
 /// ```swift
 /// var chart = SpanChart()
@@ -6,11 +7,11 @@
 /// try OutputWriter.standardOutput.writeLines(chart.rendered(width: 60) { "\(Int($0)):00" })
 /// ```
 public struct SpanChart: Sendable {
-  /// A part of a stretch, which looks like the others of its kind.
+  /// A part of a span. Parts of one kind look alike.
   public struct Part: Hashable, Sendable {
     public var start: Double
     public var end: Double
-    /// The index of a mark: from 0, of which each next one is lighter, to 3.
+    /// The index of a mark: from 0, the darkest, to 3, the lightest.
     public var kind: Int
 
     public init(_ start: Double, _ end: Double, _ kind: Int) {
@@ -28,16 +29,18 @@ public struct SpanChart: Sendable {
 
   private var rows: [Row] = []
 
-  /// A chart without stretches.
+  /// Creates a chart without spans.
   public init() {}
 
-  /// The marks of the kinds.
+  /// Returns the marks of the kinds, in order.
   public static func marks(usesUTF8: Bool) -> [String] { usesUTF8 ? ["█", "▓", "▒", "·"] : ["#", "=", "+", "."] }
 
+  /// Appends a row.
+  ///
   /// - Parameters:
-  ///   - label: escaped here, as ``text`` is.
-  ///   - parts: what overlaps is drawn over what comes before.
-  ///   - text: the number for people.
+  ///   - label: The label. It is escaped here, as `text` is.
+  ///   - parts: The parts. Later ones are drawn over earlier ones.
+  ///   - text: The number as text for people.
   public mutating func append(_ label: String, _ parts: [Part], _ text: String) {
     rows.append(
       Row(
@@ -46,11 +49,11 @@ public struct SpanChart: Sendable {
         text: PlainText.escaped(text, limit: 60)))
   }
 
-  /// A line with the ends of the axis, and one for each stretch.
+  /// Returns the lines of the chart: one with the ends of the axis, then one for each span.
   ///
   /// - Parameters:
-  ///   - width: the terminal's columns.
-  ///   - axis: writes the ends of the axis.
+  ///   - width: The number of terminal columns.
+  ///   - axis: Formats the ends of the axis.
   public func rendered(
     width: Int, style: Style = .plain, usesUTF8: Bool = true, axis: (Double) -> String
   ) -> [String] {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The way that something went over the ground, north up.
+/// A plot of a track over the ground, with north at the top.
 ///
 /// ```swift
 /// let plot = TrackPlot([.init(latitude: 52.50, longitude: 13.40), .init(latitude: 52.51, longitude: 13.42)])
 /// try OutputWriter.standardOutput.writeLines(plot.rendered(width: 40, height: 12))
 /// ```
 public struct TrackPlot: Sendable {
-  /// In degrees.
+  /// A place on earth, in degrees.
   public struct Place: Hashable, Sendable {
     public var latitude: Double
     public var longitude: Double
@@ -17,32 +17,34 @@ public struct TrackPlot: Sendable {
     }
   }
 
-  /// In degrees of latitude, east and north.
+  /// The places relative to the first one: to the east and to the north, in degrees of latitude.
   private var points: [(x: Double, y: Double)] = []
 
-  /// - Parameter places: in their order; what is no place on earth is left out.
+  /// Creates a plot.
+  ///
+  /// - Parameter places: The places in order. Those with impossible coordinates are left out.
   public init(_ places: [Place]) {
     let known = places.filter { abs($0.latitude) <= 90 && abs($0.longitude) <= 180 }
     guard let first = known.first else { return }
     let scale = cos(first.latitude * .pi / 180)
     points = known.map { place in
-      // Over the date line the way goes on.
+      // A track that crosses the date line continues.
       let east = (place.longitude - first.longitude).remainder(dividingBy: 360)
       return (x: east * scale, y: place.latitude - first.latitude)
     }
   }
 
-  /// From the west to the east end, in degrees of latitude; 0 where there is no way.
+  /// The distance from the west end to the east end, in degrees of latitude; 0 without a track.
   public var width: Double { (points.map(\.x).max() ?? 0) - (points.map(\.x).min() ?? 0) }
 
-  /// Lines of text, no more than fit; none where there is no way.
+  /// Returns at most `height` lines of text; none without a track.
   public func rendered(width: Int, height: Int, style: Style = .plain, usesUTF8: Bool = true) -> [String] {
     guard points.count > 1, let left = points.map(\.x).min(), let right = points.map(\.x).max(),
       let bottom = points.map(\.y).min(), let top = points.map(\.y).max()
     else { return [] }
     let full = DotCanvas(columns: width, rows: height, usesUTF8: usesUTF8)
     let (wide, high) = (max(right - left, 1e-9), max(top - bottom, 1e-9))
-    // Dots a degree, across; down they are as much fewer as they are higher.
+    // Dots per degree across. Dots are higher than wide, so there are fewer of them per degree down.
     let scale = min(Double(full.width - 1) / wide, Double(full.height - 1) * full.aspect / high)
     let rows = Int((high * scale / full.aspect / Double(usesUTF8 ? 4 : 1)).rounded(.up)) + 1
     var canvas = DotCanvas(columns: width, rows: min(height, rows), usesUTF8: usesUTF8)

@@ -1,6 +1,6 @@
-/// Cuts a stream of bytes into lines.
+/// A buffer that cuts a stream of bytes into lines.
 struct LineBuffer: Sendable {
-  /// Bytes of a line that are kept; what goes beyond is dropped, so that no input can fill the memory.
+  /// The maximum number of bytes kept of a line. The rest is dropped, so that no input can fill the memory.
   let limit: Int
   private var partial: [UInt8] = []
   private var lines: [String] = []
@@ -20,12 +20,12 @@ struct LineBuffer: Sendable {
     }
   }
 
-  /// Makes a line of what came after the last newline, if anything did.
+  /// Makes a line of the bytes after the last newline, if there are any.
   mutating func finish() {
     if !partial.isEmpty { endLine() }
   }
 
-  /// Takes the first line, without its newline or carriage return.
+  /// Removes the first line and returns it without its newline or carriage return; `nil` if there is none.
   mutating func takeLine() -> String? {
     guard next < lines.count else { return nil }
     defer {

@@ -1,7 +1,7 @@
 import Glibc
 import OperatingSystem
 
-/// The lines of a file descriptor, by default standard input, as they come.
+/// An asynchronous sequence of the lines of a file descriptor, by default standard input.
 ///
 /// ```swift
 /// for await line in LineReader() where line == "n" { print("a new window") }
@@ -16,7 +16,9 @@ public struct LineReader: AsyncSequence, Sendable {
 
   private let descriptor: Int32
 
-  /// - Parameter descriptor: stays the caller's to close, after the iteration.
+  /// Creates a sequence.
+  ///
+  /// - Parameter descriptor: An open descriptor, which the caller closes after the iteration.
   public init(descriptor: Int32 = STDIN_FILENO) {
     self.descriptor = descriptor
   }
@@ -52,10 +54,10 @@ public struct LineReader: AsyncSequence, Sendable {
 private struct BlockingLineReader: Sendable {
   let descriptor: Int32
 
-  /// How often a background job looks whether it has been brought to the foreground.
+  /// The interval, in milliseconds, at which a background job checks whether it is in the foreground again.
   private static let backgroundInterval: Int32 = 1000
 
-  /// `buffer` with at least one more line, or with none at the end of input or when `pipe` was woken.
+  /// Returns `buffer` with at least one more line, or with none at the end of input or when `pipe` was woken.
   func nextLine(into buffer: LineBuffer, until pipe: WakePipe) -> LineBuffer {
     var buffer = buffer
     var chunk = [UInt8](repeating: 0, count: 4096)
@@ -79,7 +81,7 @@ private struct BlockingLineReader: Sendable {
     return buffer
   }
 
-  /// False when the pipe was woken or the descriptor is closed.
+  /// Waits for input. Returns false if the pipe was woken or the descriptor is closed.
   private func waitForInput(until pipe: WakePipe) -> Bool {
     var entries = [
       pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -96,7 +98,8 @@ private struct BlockingLineReader: Sendable {
     return poll(&entry, 1, milliseconds) > 0
   }
 
-  /// `read(2)` with SIGTTIN blocked: then a background job gets EIO from its terminal instead of being stopped.
+  /// Calls `read(2)` with SIGTTIN blocked, so that a background job gets EIO from its terminal instead of being
+  /// stopped.
   private func readWithoutStopping(_ chunk: inout [UInt8]) -> Int {
     var stopping = sigset_t()
     var before = sigset_t()

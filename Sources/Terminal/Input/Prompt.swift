@@ -2,7 +2,7 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// Questions to the person at the controlling terminal, whatever standard input and output are connected to.
+/// A prompt at the controlling terminal, whatever standard input and output are connected to.
 ///
 /// One question is asked at a time. While it waits, signals that would end the process end the question instead, with
 /// ``PromptError/interrupted(signal:)``; the terminal is put back in order on every way out.
@@ -12,12 +12,12 @@ import Synchronization
 /// guard try await Prompt.confirm("Replace the certificate?") else { return }
 /// ```
 public enum Prompt {
-  /// Reads a line without showing it, for codes and passphrases. Backspace works; what was typed ahead is discarded.
+  /// Reads a line without showing it, for codes and passphrases. Backspace works. Earlier typed input is discarded.
   ///
   /// - Parameters:
-  ///   - prompt: what is asked, with its colon and space.
-  ///   - limit: bytes an answer may have.
-  /// - Returns: the line without its newline; may be empty.
+  ///   - prompt: The question, with its colon and space.
+  ///   - limit: The maximum number of bytes in an answer.
+  /// - Returns: The line without its newline; may be empty.
   public static func readSecret(prompt: String, limit: Int = 4096) async throws(PromptError) -> String {
     try await ask(PromptQuestion(text: prompt, echoes: false, limit: limit))
   }
@@ -48,7 +48,7 @@ public enum Prompt {
 
   // MARK: Threads
 
-  /// Two questions never share the terminal or the signal handlers.
+  /// A lock that keeps two questions from sharing the terminal and the signal handlers.
   private static let turn = Mutex(())
 
   static func ask(
@@ -62,15 +62,15 @@ public enum Prompt {
   }
 }
 
-/// Why a question on the terminal got no answer.
+/// An error that occurs when a question on the terminal gets no answer.
 public enum PromptError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The process has no terminal: it runs from cron, systemd or in a pipe without one.
   case noTerminal
-  /// This signal came (SIGINT for Ctrl-C); the terminal is as it was before, and the signal is used up.
+  /// A signal came (SIGINT for Ctrl-C). The terminal is restored, and the signal is consumed.
   case interrupted(signal: Int32)
   /// The task was cancelled.
   case cancelled
-  /// Ctrl-D, or the terminal has gone.
+  /// The input ended: Ctrl-D was typed, or the terminal has gone.
   case endOfInput
   /// More than `limit` bytes were given.
   case tooLong(limit: Int)

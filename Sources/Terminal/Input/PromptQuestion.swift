@@ -1,10 +1,10 @@
 import Glibc
 
-/// One question and the wait for its answer, in blocking calls.
+/// A question and the wait for its answer, in blocking calls.
 struct PromptQuestion: Sendable {
   let text: String
   let echoes: Bool
-  /// Bytes an answer may have.
+  /// The maximum number of bytes in an answer.
   let limit: Int
 
   /// Asks and returns the line that was typed, without its newline. Waking `pipe` ends the wait.
@@ -48,12 +48,13 @@ struct PromptQuestion: Sendable {
     }
   }
 
-  /// Broken between words where the window is narrower.
+  /// The text, wrapped between words if the window is narrower.
   private var fittedText: String {
     TerminalSize.ofWindow().map { WrappedText.lines(of: text, columns: $0.columns).joined(separator: "\n") } ?? text
   }
 
-  /// Line editing and signals on, whatever state the terminal was left in; echo as the question wants it.
+  /// Returns attributes with line editing and signals switched on, whatever state the terminal was left in, and echo
+  /// as the question wants it.
   private func attributes(from before: termios) -> termios {
     var attributes = before
     attributes.c_iflag |= tcflag_t(ICRNL)
@@ -85,7 +86,7 @@ struct PromptQuestion: Sendable {
     }
   }
 
-  /// Reads what is there; true when the line is complete.
+  /// Reads the available input. Returns whether the line is complete.
   private func read(from terminal: PromptTerminal, into answer: inout [UInt8]) throws(PromptError) -> Bool {
     var chunk = [UInt8](repeating: 0, count: 4096)
     let count = Glibc.read(terminal.input, &chunk, chunk.count)

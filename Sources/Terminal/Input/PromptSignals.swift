@@ -1,10 +1,11 @@
 import Glibc
 import Synchronization
 
-/// While a question waits, signals that would end or stop the process become bytes in a pipe, so that the terminal can
-/// be put in order first.
+/// The signal handlers that are installed while a question waits. Signals that would end or stop the process become
+/// bytes in a pipe, so that the terminal can be restored first.
 struct PromptSignals {
-  /// Where caught signals arrive, one byte each, the signal's number. Never closed: a handler may run at any time.
+  /// The pipe in which caught signals arrive, one byte each, the signal's number. Never closed: a handler may run at
+  /// any time.
   static let pipe: WakePipe? = {
     let pipe = WakePipe()
     handlerDescriptor.store(pipe?.writeEnd ?? -1, ordering: .relaxed)
@@ -28,7 +29,7 @@ struct PromptSignals {
     for number in caught {
       var before = sigaction()
       sigaction(number, nil, &before)
-      // nohup and shells without job control have these ignored, and mean it.
+      // nohup and shells without job control ignore these on purpose.
       if number == SIGHUP || number == SIGTSTP, isIgnored(before) { continue }
       sigaction(number, &catching, nil)
       handlers.append((number, before))
@@ -45,14 +46,15 @@ struct PromptSignals {
     pthread_sigmask(SIG_SETMASK, &mask, nil)
   }
 
-  /// Stops the process, as Ctrl-Z asked; returns when it is continued.
+  /// Stops the process, as Ctrl-Z asked, and returns when it is continued.
   func stopProcess() {
     // raise, not kill: a signal to this thread stops it before the next line, one to the process may stop it later.
     raise(SIGSTOP)
   }
 
-  /// Lets this thread receive the signals even if every other thread blocks them (dispatch's threads do); the ones for
-  /// background jobs too, or the job would take the terminal from its shell. Returns the mask before.
+  /// Unblocks the signals for this thread, even if every other thread blocks them (dispatch's threads do). Signals
+  /// for background jobs are among them, or the job would take the terminal from its shell. Returns the previous
+  /// mask.
   private static func unblock() -> sigset_t {
     var wanted = sigset_t()
     var before = sigset_t()
@@ -70,7 +72,7 @@ struct PromptSignals {
 
 private let handlerDescriptor = Atomic<Int32>(-1)
 
-/// Runs inside a signal handler: nothing but what signal-safety(7) allows.
+/// Writes a signal's number to the pipe. Runs inside a signal handler, where only signal-safety(7) calls are allowed.
 private func noteSignal(_ number: Int32) {
   let code = errno
   var byte = UInt8(truncatingIfNeeded: number)

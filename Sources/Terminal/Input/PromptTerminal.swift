@@ -6,7 +6,9 @@ final class PromptTerminal: Sendable {
   let output: Int32
   private let isOwned: Bool
 
-  /// - Parameter isOwned: whether to close the descriptors in the end.
+  /// Creates a terminal.
+  ///
+  /// - Parameter isOwned: Whether the input descriptor is closed in the end.
   init(input: Int32, output: Int32, isOwned: Bool = false) {
     self.input = input
     self.output = output
@@ -17,7 +19,7 @@ final class PromptTerminal: Sendable {
     if isOwned { close(input) }
   }
 
-  /// The controlling terminal; for a process without one, standard input if that is a terminal.
+  /// Returns the controlling terminal. For a process without one, returns standard input if that is a terminal.
   static func controlling() throws(PromptError) -> PromptTerminal {
     let descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)
     if descriptor >= 0 { return PromptTerminal(input: descriptor, output: descriptor, isOwned: true) }
@@ -33,8 +35,8 @@ final class PromptTerminal: Sendable {
     return attributes
   }
 
-  /// Sets the attributes and discards what was typed but not read: it belongs to no question, and the rest of a pasted
-  /// secret must not reach the shell.
+  /// Sets the attributes and discards typed input that was not read: it belongs to no question, and the rest of a
+  /// pasted secret must not reach the shell.
   func set(_ attributes: termios) throws(PromptError) {
     var attributes = attributes
     while tcsetattr(input, TCSAFLUSH, &attributes) != 0 {
@@ -43,7 +45,7 @@ final class PromptTerminal: Sendable {
   }
 
   func write(_ text: String) {
-    // A prompt nobody can see is followed by a read that fails, which says more than a failure here.
+    // If the prompt cannot be shown, the read that follows fails with a better error.
     try? OutputWriter(descriptor: output).write(text)
   }
 }

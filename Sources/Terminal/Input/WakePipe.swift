@@ -6,7 +6,7 @@ final class WakePipe: Sendable {
   let readEnd: Int32
   let writeEnd: Int32
 
-  /// `nil` when the process has no file descriptors left; `errno` says so.
+  /// Creates a pipe, or `nil` with `errno` set if the process has no file descriptors left.
   init?() {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return nil }
@@ -28,7 +28,7 @@ final class WakePipe: Sendable {
     _ = write(writeEnd, &byte, 1)
   }
 
-  /// The next byte written, or `nil` when there is none.
+  /// Returns the next byte written, or `nil` if there is none.
   func take() -> UInt8? {
     var byte: UInt8 = 0
     return read(readEnd, &byte, 1) == 1 ? byte : nil

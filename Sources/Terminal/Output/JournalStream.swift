@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
 
-/// How much a line matters: the levels of syslog(3), as the journal takes them from the beginning of a line (sd-daemon(3)).
+/// The priority of a line: the levels of syslog(3), which the journal reads at the beginning of a line
+/// (sd-daemon(3)).
 public enum LinePriority: Int, Sendable {
   case error = 3
   case warning = 4
@@ -10,9 +11,10 @@ public enum LinePriority: Int, Sendable {
   case debugging = 7
 }
 
-/// Streams that lead into systemd's journal, which knows by itself when a line came and who wrote it.
+/// A test and a format for streams that lead into systemd's journal, which adds the time and the writer of each line.
 public enum JournalStream {
-  /// Whether this stream does: `JOURNAL_STREAM` is inherited, and says which file it speaks of (systemd.exec(5)).
+  /// Returns whether a stream leads into the journal. `JOURNAL_STREAM` is inherited, and names the file that it is
+  /// about (systemd.exec(5)).
   public static func leads(
     from stream: StandardStream, environment: [String: String] = ProcessInfo.processInfo.environment
   ) -> Bool {
@@ -28,7 +30,8 @@ public enum JournalStream {
     return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
   }
 
-  /// The text as the journal takes it: each line begins with the priority, as each is an entry of its own.
+  /// Returns the text in the journal's format: each line begins with the priority, because each is an entry of its
+  /// own.
   public static func entries(_ text: String, _ priority: LinePriority) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { "<\(priority.rawValue)>\($0)" }
       .joined(separator: "\n")

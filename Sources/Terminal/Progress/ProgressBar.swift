@@ -1,10 +1,10 @@
 import Synchronization
 
-/// One line on standard error that is repainted while work goes on, and gone when it is done.
+/// A line on standard error that is repainted while work goes on, and removed when it is done.
 ///
-/// Silent when standard error is no terminal. Safe to call from any thread and cheap enough (a lock and a look at the
-/// clock) for every batch; it paints at most ten times a second, and skips a painting that would block. When nothing has
-/// come for some seconds it says so, and counts them.
+/// Silent if standard error is no terminal. Safe to call from any thread, and cheap enough (a lock and a look at the
+/// clock) for every batch. It paints at most ten times a second, and skips a painting that would block. After some
+/// seconds without news it shows how long nothing has come.
 ///
 /// ```swift
 /// func read(_ batches: AsyncStream<[UInt8]>) async {
@@ -22,36 +22,39 @@ public final class ProgressBar: Sendable {
     var lastNews: Duration
     var isPainted = false
     var isFinished = false
-    /// Repaints while nothing comes; `nil` in tests, which have a clock of their own.
+    /// The task that repaints while nothing comes; `nil` in tests, which have a clock of their own.
     var ticker: Task<Void, Never>?
   }
 
-  /// Where a bar paints, for tests to replace.
+  /// The place where a bar paints, which tests replace.
   struct Surface: Sendable {
     var style: Style
     var usesUTF8: Bool
-    /// Asked before every painting, because windows are resized.
+    /// The number of columns, read before every painting, because windows are resized.
     var columns: @Sendable () -> Int
-    /// A monotonic clock's reading.
+    /// The reading of a monotonic clock.
     var now: @Sendable () -> Duration
     var write: @Sendable (String) -> Void
   }
 
   private static let interval = Duration.milliseconds(100)
-  /// Silence after which the bar shows how long nothing has come.
+  /// The silence after which the bar shows how long nothing has come.
   private static let noticeableSilence = Duration.seconds(3)
   private static let erasingToEnd = "\u{1b}[K"
 
   private let state: Mutex<State>
-  /// `nil` for a silent bar.
+  /// The place to paint; `nil` for a silent bar.
   private let surface: Surface?
   private let log: @Sendable (String) -> Void
 
+  /// Creates a bar.
+  ///
   /// - Parameters:
-  ///   - label: what is being done; shown escaped.
-  ///   - totalItems: `nil` while unknown, see ``setTotal(items:)``.
-  ///   - totalBytes: what the bar goes by while the number of items is unknown.
-  ///   - patience: how long nothing may come before whoever waits gives up; such a bar is shown before anything has come.
+  ///   - label: The name of the work; shown escaped.
+  ///   - totalItems: The number of items; `nil` while unknown, see ``setTotal(items:)``.
+  ///   - totalBytes: The number of bytes, used to report progress while the number of items is unknown.
+  ///   - patience: The silence after which the caller gives up. A bar with patience is shown before anything has
+  ///     come.
   public convenience init(
     label: String, totalItems: Int? = nil, totalBytes: Int? = nil, patience: Duration? = nil,
     capabilities: TerminalCapabilities = .current(), clock: any Clock<Duration> = ContinuousClock()
@@ -100,7 +103,7 @@ public final class ProgressBar: Sendable {
     finish()
   }
 
-  /// Adds to what is done.
+  /// Adds finished items and bytes.
   public func advance(items: Int, bytes: Int = 0) {
     change { line in
       line.items += items
@@ -108,7 +111,7 @@ public final class ProgressBar: Sendable {
     }
   }
 
-  /// Says how much is done in all.
+  /// Sets the numbers of all finished items and bytes.
   public func update(items: Int, bytes: Int) {
     change { line in
       line.items = items
@@ -116,29 +119,29 @@ public final class ProgressBar: Sendable {
     }
   }
 
-  /// Says how many bytes have come in all, which may be long before they make another item.
+  /// Sets the number of all received bytes, which may be long before they make another item.
   public func update(bytes: Int) {
     change { $0.bytes = bytes }
   }
 
-  /// Says that something has come, though none of the numbers has changed yet.
+  /// Notes that something has come, although none of the numbers has changed yet.
   public func hear() {
     change(isNews: true) { _ in }
   }
 
-  /// Says how much there is to do in all.
+  /// Sets the total number of items; `nil` if it is unknown.
   public func setTotal(items: Int?) {
     change { $0.totalItems = items }
   }
 
-  /// Says what is being done by now; shown escaped.
+  /// Sets the name of the current work; shown escaped.
   public func setLabel(_ label: String) {
     change(isNews: true) { $0.label = PlainText.escaped(label) }
   }
 
-  /// Takes the bar off the screen while something else writes there, and puts it back afterwards.
+  /// Removes the bar from the screen while `body` writes there, and repaints it afterwards.
   ///
-  /// - Parameter body: must not use the bar.
+  /// - Parameter body: A closure that must not use the bar.
   public func aside(_ body: () throws -> Void) rethrows {
     try state.withLock { state in
       if state.isPainted { surface?.write("\r" + ProgressBar.erasingToEnd) }
@@ -147,7 +150,8 @@ public final class ProgressBar: Sendable {
     }
   }
 
-  /// A second has passed, perhaps without news. A bar that is not on the screen stays away if it has no patience to count.
+  /// Repaints the bar after a second, perhaps without news. A bar that is not on the screen stays hidden unless it
+  /// has patience to count.
   func tick() {
     guard state.withLock({ $0.isPainted || $0.line.patience != nil }) else { return }
     change { _ in }

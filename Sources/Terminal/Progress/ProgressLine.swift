@@ -1,4 +1,4 @@
-/// What a progress bar shows, and the one line that shows it:
+/// The contents of a progress bar, and the line that shows them:
 ///
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  184,200/s   0:04 left
 ///     Pulling  ████████████░░░░░░░░░░░░░░░░░░   41%    504,331/1,204,331  12.4 MB  waiting 0:12 of 0:30
@@ -10,32 +10,34 @@
 ///
 /// A ``ProgressBar`` keeps one on the screen.
 public struct ProgressLine: Sendable, Equatable {
-  /// What is going on, in a word: `Pulling`. Fit for a terminal already.
+  /// The name of the current work in a word, such as `Pulling`, already safe for a terminal.
   public var label: String
-  /// So far; neither they nor their rate are shown while they are 0 and only bytes are counted.
+  /// The number of finished items. It and its rate are hidden while it is 0 and only bytes are counted.
   public var items: Int
-  /// `nil` while unknown: then bar, percentage and time left go by bytes, if those have a total.
+  /// The total number of items; `nil` while unknown. Bar, percentage and time left then follow the bytes, if their
+  /// total is known.
   public var totalItems: Int?
-  /// Bytes so far; not shown while 0.
+  /// The number of finished bytes; hidden while 0.
   public var bytes: Int
-  /// `nil` while unknown.
+  /// The total number of bytes; `nil` while unknown.
   public var totalBytes: Int?
-  /// The rate of ``items``; not shown while it reads 0.0.
+  /// The rate of ``items``; hidden while it would read 0.0.
   public var itemsPerSecond: Double?
-  /// For the time left where bytes measure the whole; not shown itself.
+  /// The rate of ``bytes``, for the time left if bytes measure the whole; not shown itself.
   public var bytesPerSecond: Double?
-  /// How long nothing has come, when that is worth saying: it is shown in place of rate and time left.
+  /// The time since the last news, if it is worth showing. It is shown in place of rate and time left.
   public var silence: Duration?
-  /// The silence after which whoever waits gives up; shown with ``silence``.
+  /// The silence after which the caller gives up; shown with ``silence``.
   public var patience: Duration?
 
   private static let narrowestBar = 10
   private static let widestBar = 30
   private static let gap = "  "
-  /// What a line leaves free: a terminal echoes Ctrl-C as `^C`, and a line that then reached the end would wrap.
+  /// The number of columns that a line leaves free: a terminal echoes Ctrl-C as `^C`, and a full line would then
+  /// wrap.
   private static let reserve = 3
 
-  /// Everything but the label may be left out, and is then not shown.
+  /// Creates a line. Every argument but the label may be omitted; its part is then hidden.
   public init(
     label: String, items: Int = 0, totalItems: Int? = nil, bytes: Int = 0, totalBytes: Int? = nil,
     itemsPerSecond: Double? = nil, bytesPerSecond: Double? = nil, silence: Duration? = nil, patience: Duration? = nil
@@ -51,8 +53,9 @@ public struct ProgressLine: Sendable, Equatable {
     self.patience = patience
   }
 
-  /// The line in at most `columns - 3` columns. What does not fit is left out, least important first: bytes, bar, time
-  /// left, rate, counts, percentage; the label is cut last. Each part keeps its place while the numbers grow.
+  /// Returns the line in at most `columns - 3` columns. Parts that do not fit are left out, least important first:
+  /// bytes, bar, time left, rate, counts, percentage; the label is cut last. Each part keeps its place while the
+  /// numbers grow.
   public func rendered(columns: Int, style: Style = .plain, usesUTF8: Bool = true) -> String {
     let room = max(0, columns - ProgressLine.reserve)
     let name = DisplayWidth.truncated(label, to: room)
@@ -93,37 +96,37 @@ public struct ProgressLine: Sendable, Equatable {
 
   // MARK: Parts
 
-  /// In the order they are shown.
+  /// The parts of the line after the label, in the order of display.
   private enum Part: CaseIterable {
     case bar, percentage, count, bytes, rate, timeLeft
 
     static let byImportance: [Part] = [.percentage, .count, .rate, .timeLeft, .bar, .bytes]
 
-    /// Whether it supposes that things go on as they did.
+    /// Whether the part assumes that work continues at the same rate.
     var isForecast: Bool { self == .rate || self == .timeLeft }
 
-    /// Whether it stays away where a forecast, or silence in place of it, has no room.
+    /// Whether the part is hidden if a forecast, or silence in place of it, has no room.
     var isOrnament: Bool { self == .bar || self == .bytes }
   }
 
-  /// What measures the whole: items where their number is known, else bytes.
+  /// The measure of the whole: items if their number is known, else bytes.
   private var measure: (done: Int, total: Int, perSecond: Double?)? {
     if let totalItems { return (items, totalItems, rate) }
     return totalBytes.map { (bytes, $0, bytesPerSecond) }
   }
 
-  /// `nil` as long as it would read 0.0.
+  /// The rate of items; `nil` as long as it would read 0.0.
   private var rate: Double? { itemsPerSecond.flatMap { $0 >= 0.05 ? $0 : nil } }
 
   private var countsBytesOnly: Bool { items == 0 && totalItems == nil && bytes > 0 }
 
-  /// 0...1, or `nil` without a total.
+  /// The finished share, 0...1; `nil` without a total.
   private var fraction: Double? {
     measure.map { $0.total > 0 ? min(1, max(0, Double($0.done) / Double($0.total))) : 1 }
   }
 
-  /// How wide a part is whatever it says, unless that is more than anybody expects; for the bar the least. `nil` if it is
-  /// not shown.
+  /// Returns the width that is reserved for a part whatever it says, unless its text is unexpectedly long; for the
+  /// bar the minimum. `nil` if the part is hidden.
   private func width(of part: Part) -> Int? {
     switch part {
     case .bar: return measure.map { _ in ProgressLine.narrowestBar }
@@ -138,7 +141,7 @@ public struct ProgressLine: Sendable, Equatable {
     }
   }
 
-  /// ASCII text, empty as long as there is nothing to say. Not for the bar.
+  /// Returns the text of a part in ASCII; empty for the bar, and as long as there is nothing to say.
   private func text(of part: Part) -> String {
     switch part {
     case .bar: return ""
@@ -156,7 +159,7 @@ public struct ProgressLine: Sendable, Equatable {
     }
   }
 
-  /// The fullest way to say so that fits.
+  /// Returns the longest text about the silence that fits; `nil` without silence or room.
   private func waiting(columns: Int) -> String? {
     guard let silence else { return nil }
     let short = "waiting \(ProgressLine.clock(silence))"
@@ -164,7 +167,7 @@ public struct ProgressLine: Sendable, Equatable {
     return [full, short, "waiting"].first { $0.utf8.count <= columns }
   }
 
-  /// Whole seconds that have passed: a countdown rounds up.
+  /// Returns the whole seconds that have passed. They are rounded down first, because a countdown rounds up.
   private static func clock(_ duration: Duration) -> String {
     HumanFormat.countdown(.seconds(duration.components.seconds))
   }

@@ -12,13 +12,13 @@ struct RateEstimator: Sendable {
     last = (count, seconds)
   }
 
-  /// Units a second, or `nil` before anything was measured.
+  /// The rate in units per second; `nil` before anything was measured.
   var perSecond: Double? {
     // The weights do not sum up to 1 at first; dividing by their sum keeps the first seconds from reading too low.
     weight > 0 ? weighted / weight : nil
   }
 
-  /// Notes that the total is `count` at `seconds` of a monotonic clock.
+  /// Records that the total is `count` at `seconds` of a monotonic clock.
   mutating func record(count: Int, seconds: Double) {
     let elapsed = seconds - last.seconds
     guard elapsed > 0 else { return }

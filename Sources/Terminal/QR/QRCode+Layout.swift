@@ -1,14 +1,14 @@
 extension QRCode {
   private static let gap = "  "
-  /// Beside a code, text in fewer columns than these is torn to shreds.
+  /// The minimum width of text beside a code, in columns. Narrower text would be broken too often to read.
   private static let narrowestText = 24
-  /// Rows of the code's upper margin, so that the text begins where the pattern does.
+  /// The height of the code's upper margin, in rows. The text begins below it, level with the pattern.
   private static let rowsAboveText = 2
 
-  /// The code with `text` beside it; below it where the window is too narrow for that and high enough; `nil` where
-  /// neither fits.
+  /// Returns the code with `text` beside it, or below it if the window is too narrow for that and high enough; `nil`
+  /// if neither fits.
   ///
-  /// - Parameter textStyle: the colours of the text.
+  /// - Parameter textStyle: The style of the text.
   public func rendered(
     with text: [TextLine], in size: TerminalSize, style: RenderingStyle, textStyle: Style
   ) -> [String]? {

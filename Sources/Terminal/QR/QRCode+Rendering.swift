@@ -1,23 +1,26 @@
 extension QRCode {
-  /// How a code is drawn with characters.
+  /// A way to draw a code with characters.
   public enum RenderingStyle: Sendable, CaseIterable {
-    /// Two modules a character (`▀▄█`), black on white whatever the terminal's own colours are.
+    /// Two modules per character (`▀▄█`), black on white whatever the terminal's own colours are.
     case halfBlocks
-    /// Two spaces a module, painted black or white, for terminals without UTF-8.
+    /// Two spaces per module, painted black or white, for terminals without UTF-8.
     case painted
 
-    /// The style for `stream`, whose colours are wanted even under `NO_COLOR`: they are the code, not decoration.
-    /// `nil` where nothing can be painted: characters on a ground of unknown colour make a code that no scanner reads.
+    /// Creates the style for a stream, or `nil` if escape sequences cannot be written to it.
+    ///
+    /// Colours are used even under `NO_COLOR`: they are the code, not decoration. Characters on a background of
+    /// unknown colour make a code that no scanner reads.
     public init?(for stream: StandardStream, of capabilities: TerminalCapabilities) {
       guard capabilities.allowsEscapeSequences(on: stream) else { return nil }
       self = capabilities.usesUTF8 ? .halfBlocks : .painted
     }
   }
 
-  /// Light modules on each side, without which scanners do not find the code (ISO/IEC 18004 section 6.3.8).
+  /// The number of light modules on each side. Without them scanners do not find the code (ISO/IEC 18004 section
+  /// 6.3.8).
   private static let quietZone = 4
-  // Of the 256-colour palette, because its entries 16 (black) and 231 (white) are fixed, while themes repaint the
-  // first sixteen, and because more terminals (tmux, screen, the Linux console) know it than know 24-bit colour.
+  // Colours of the 256-colour palette: its entries 16 (black) and 231 (white) are fixed, while themes repaint the
+  // first sixteen, and more terminals (tmux, screen, the Linux console) know it than know 24-bit colour.
   private static let blackOnWhite = "\u{1b}[38;5;16;48;5;231m"
   private static let onWhite = "\u{1b}[48;5;231m"
   private static let onBlack = "\u{1b}[48;5;16m"
@@ -25,7 +28,7 @@ extension QRCode {
 
   private var side: Int { moduleCount + 2 * QRCode.quietZone }
 
-  /// Terminal columns that ``rendered(style:)`` takes.
+  /// Returns the number of terminal columns that ``rendered(style:)`` takes.
   public func columns(style: RenderingStyle) -> Int {
     switch style {
     case .halfBlocks: side
@@ -33,7 +36,7 @@ extension QRCode {
     }
   }
 
-  /// Terminal rows that ``rendered(style:)`` takes.
+  /// Returns the number of terminal rows that ``rendered(style:)`` takes.
   public func rows(style: RenderingStyle) -> Int {
     switch style {
     case .halfBlocks: (side + 1) / 2
@@ -41,7 +44,7 @@ extension QRCode {
     }
   }
 
-  /// The code with its quiet zone, one string a terminal row.
+  /// Returns the code with its quiet zone, one string per terminal row.
   public func rendered(style: RenderingStyle) -> [String] {
     let modules = -QRCode.quietZone..<moduleCount + QRCode.quietZone
     switch style {

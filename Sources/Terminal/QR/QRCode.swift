@@ -2,9 +2,9 @@ import CQREncode
 import Glibc
 import OperatingSystem
 
-/// Why a text has no QR code.
+/// An error that occurs when a text cannot be encoded as a QR code.
 public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// A code of no text would be valid and say nothing.
+  /// The text is empty. Its code would be valid and say nothing.
   case empty
   /// The text in UTF-8 is longer than the largest symbol (version 40, level M) holds.
   case tooLong(bytes: Int)
@@ -34,14 +34,16 @@ public enum QRCodeError: Error, Sendable, Equatable, CustomStringConvertible {
 /// try OutputWriter.standardError.writeLines(code.rendered(style: style))
 /// ```
 public struct QRCode: Sendable, Equatable {
-  /// 1 to 40; a code of version v has 17 + 4v modules on a side.
+  /// The version, 1 to 40. A code of version v has 17 + 4v modules on a side.
   public let version: Int
-  /// Modules on a side, without the quiet zone.
+  /// The number of modules on a side, without the quiet zone.
   public let moduleCount: Int
 
   private let dark: [Bool]
 
-  /// - Parameter text: at most 3391 alphanumeric characters, or 2331 bytes of UTF-8.
+  /// Creates the code of a text.
+  ///
+  /// - Parameter text: At most 3391 alphanumeric characters, or 2331 bytes of UTF-8.
   /// - Throws: ``QRCodeError``.
   public init(_ text: String) throws(QRCodeError) {
     let bytes = Array(text.utf8)
@@ -63,7 +65,7 @@ public struct QRCode: Sendable, Equatable {
     dark = UnsafeBufferPointer(start: code.pointee.data, count: moduleCount * moduleCount).map { $0 & 1 == 1 }
   }
 
-  /// Whether the module is dark. Everything outside the code is light: it is the quiet zone.
+  /// Returns whether a module is dark. Everything outside the code is light: it is the quiet zone.
   public func isDark(row: Int, column: Int) -> Bool {
     guard (0..<moduleCount).contains(row), (0..<moduleCount).contains(column) else { return false }
     return dark[row * moduleCount + column]

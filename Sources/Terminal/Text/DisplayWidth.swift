@@ -1,25 +1,26 @@
-/// How many terminal columns text takes: an approximation of `wcwidth(3)` that does not depend on the locale.
+/// A measure of text in terminal columns: an approximation of `wcwidth(3)` that does not depend on the locale.
 public enum DisplayWidth {
-  /// The columns of a text on one line.
+  /// Returns the number of columns that a text on one line takes.
   public static func of(_ text: String) -> Int {
     if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
     return text.reduce(0) { $0 + of($1) }
   }
 
-  /// 0, 1 or 2. A character made of several scalars is as wide as its first visible one, or 2 with an emoji selector.
+  /// Returns the width of a character: 0, 1 or 2. A character made of several scalars is as wide as its first visible
+  /// one, or 2 with an emoji selector.
   static func of(_ character: Character) -> Int {
     let scalars = character.unicodeScalars
     if scalars.contains("\u{FE0F}") { return 2 }
     return scalars.lazy.map(width).first { $0 > 0 } ?? 0
   }
 
-  /// `text` in just as many columns, cut or with spaces after it.
+  /// Returns `text` in exactly `columns` columns, cut or with trailing spaces.
   public static func padded(_ text: String, to columns: Int) -> String {
     let cut = truncated(text, to: columns)
     return cut + String(repeating: " ", count: max(0, columns - of(cut)))
   }
 
-  /// `text` in at most `columns` columns; what is cut off ends in `…`.
+  /// Returns `text` in at most `columns` columns. Text that is cut ends in `…`.
   static func truncated(_ text: String, to columns: Int) -> String {
     guard of(text) > columns else { return text }
     guard columns > 0 else { return "" }

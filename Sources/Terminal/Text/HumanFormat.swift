@@ -1,8 +1,8 @@
 import Glibc
 
-/// Numbers as people read them, the same on every machine: nothing here depends on `LANG`.
+/// A set of number formats for people. They are the same on every machine and do not depend on `LANG`.
 public enum HumanFormat {
-  /// `1,204,331`
+  /// Returns a count with its digits in groups of three: `1,204,331`.
   public static func count(_ value: Int) -> String {
     let digits = Array(String(value.magnitude).utf8)
     var grouped: [UInt8] = value < 0 ? [UInt8(ascii: "-")] : []
@@ -13,12 +13,13 @@ public enum HumanFormat {
     return String(decoding: grouped, as: UTF8.self)
   }
 
-  /// `1,204,331 samples`, `1 sample`
+  /// Returns a count and its noun: `1,204,331 samples`, `1 sample`.
   public static func count(_ value: Int, _ singular: String, _ plural: String? = nil) -> String {
     count(value) + " " + (value == 1 ? singular : plural ?? singular + "s")
   }
 
-  /// `12.4 MB`: decimal units, three significant digits; below 1,000 the exact number, `640 B`.
+  /// Returns a number of bytes in decimal units with three significant digits: `12.4 MB`. Below 1,000 it is exact:
+  /// `640 B`.
   public static func bytes(_ value: Int) -> String {
     let magnitude = value.magnitude
     let sign = value < 0 ? "-" : ""
@@ -32,17 +33,17 @@ public enum HumanFormat {
     return sign + threeDigits(scaled * 1000) + " EB"
   }
 
-  /// `184,200/s`: four significant digits, and one decimal below 10.
+  /// Returns a rate with four significant digits, or with one decimal below 10: `184,200/s`.
   public static func rate(perSecond value: Double) -> String {
     perSecond(value) + "/s"
   }
 
-  /// `12.4 MB/s`
+  /// Returns a rate of bytes: `12.4 MB/s`.
   public static func byteRate(perSecond value: Double) -> String {
     bytes(whole(value)) + "/s"
   }
 
-  /// How long something took: `35 ms`, `0.4 s`, `42 s`, `1 min 12 s`, `2 h 5 min`, `3 d 4 h`.
+  /// Returns an elapsed time: `35 ms`, `0.4 s`, `42 s`, `1 min 12 s`, `2 h 5 min`, `3 d 4 h`.
   public static func duration(_ duration: Duration) -> String {
     let seconds = max(0, seconds(in: duration))
     let tenths = whole(seconds * 10)
@@ -56,7 +57,7 @@ public enum HumanFormat {
     return pair(days, "d", hours % 24, "h")
   }
 
-  /// A countdown: `4:12`, `1:04:12`; rounded up, so that `0:00` means it is over.
+  /// Returns a countdown: `4:12`, `1:04:12`. It is rounded up, so that `0:00` means it is over.
   public static func countdown(_ duration: Duration) -> String {
     let total = whole(max(0, seconds(in: duration)).rounded(.up))
     let seconds = twoDigits(total % 60)
@@ -64,8 +65,8 @@ public enum HumanFormat {
     return "\(total / 3600):\(twoDigits(total / 60 % 60)):\(seconds)"
   }
 
-  /// `72`, `5.23`, `0.0000024`: a value to twelve significant digits, which hides what binary fractions add
-  /// (`28.299999999999997`).
+  /// Returns a value to twelve significant digits: `72`, `5.23`, `0.0000024`. Rounding hides what binary fractions
+  /// add (`28.299999999999997`).
   public static func number(_ value: Double) -> String {
     if value.rounded() == value, abs(value) < 1e15 { return String(Int(value)) }
     let scale = pow(10, 11 - log10(abs(value)).rounded(.down))
@@ -80,7 +81,7 @@ public enum HumanFormat {
     return (value < 0 ? "-0." : "0.") + digits
   }
 
-  /// `71,178.8`: the same with the digits of the whole part in groups of three.
+  /// Returns the same text as ``number(_:)``, with the digits of the whole part in groups of three: `71,178.8`.
   public static func grouped(_ value: Double) -> String {
     let text = number(value)
     let whole = text.prefix { $0 != "." }
@@ -91,7 +92,7 @@ public enum HumanFormat {
   // MARK: Digits
 
   private static func perSecond(_ value: Double) -> String {
-    // "Not 9.95 or more" rather than "less", so that what is no number counts as 0.
+    // The condition is negated so that NaN counts as 0.
     if !(value >= 9.95) {
       let tenths = whole(value * 10)
       return "\(tenths / 10).\(tenths % 10)"
@@ -103,7 +104,7 @@ public enum HumanFormat {
     return count(number - remainder + (remainder * 2 >= step && step > 1 ? step : 0))
   }
 
-  /// `value` in 1..<999.5 as `1.24`, `12.4` or `124`.
+  /// Returns a value in 1..<999.5 with three digits: `1.24`, `12.4` or `124`.
   private static func threeDigits(_ value: Double) -> String {
     if value < 9.995 {
       let hundredths = whole(value * 100)
@@ -129,7 +130,7 @@ public enum HumanFormat {
     return Double(seconds) + Double(attoseconds) / 1e18
   }
 
-  /// The nearest whole number; not a number and below zero are 0, and what is too large is held at 10^18.
+  /// Returns the nearest whole number. NaN and numbers below zero give 0; large numbers are limited to 10^18.
   private static func whole(_ value: Double) -> Int {
     value > 0 ? Int(min(value, 1e18).rounded()) : 0
   }

@@ -1,17 +1,18 @@
-/// Makes text from elsewhere (device names, TXT records, error messages of a peer) safe to print.
+/// A filter that makes text from elsewhere (device names, TXT records, error messages of a peer) safe to print.
 ///
 /// ```swift
 /// print(PlainText.escaped("studio\u{1B}[2J"))                            // studio\u{1b}[2J, as letters
 /// print(PlainText.escaped(String(repeating: "a", count: 100), limit: 8))  // aaaaaaa…
 /// ```
 ///
-/// Text of this program's own, with its colours, must not go through it.
+/// Text of this program's own, which may be styled, must not go through the filter.
 public enum PlainText {
-  /// More scalars than this in one character are no writing system but an attempt to smear the screen.
+  /// The maximum number of scalars of one character. No writing system needs more; more are an attempt to smear the
+  /// screen.
   private static let scalarsPerCharacter = 16
 
-  /// `text` on one line, with everything that could move the cursor, reorder the line or hide in it made visible as
-  /// `\u{1b}`, and cut to `limit` characters, the last of which is then `…`.
+  /// Returns `text` on one line and cut to `limit` characters, with everything that could move the cursor, reorder
+  /// the line or hide in it made visible as `\u{1b}`. The last character of a cut text is `…`.
   ///
   /// Escaped are controls (C0, DEL, C1), line and paragraph separators, bidirectional marks, embeddings, overrides and
   /// isolates (Unicode Standard Annex #9), and every other invisible format character except the joiners U+200C and
@@ -34,8 +35,8 @@ public enum PlainText {
     return result
   }
 
-  /// The JSON text `json`, which means the same afterwards, with everything written as `\u001b` that ``escaped(_:limit:)``
-  /// makes visible: JSON itself asks that for C0 controls only, and a terminal obeys C1 controls as well.
+  /// Returns the JSON text `json` with everything that ``escaped(_:limit:)`` makes visible written as `\u001b`; its
+  /// meaning stays the same. JSON itself requires that of C0 controls only, but a terminal obeys C1 controls as well.
   public static func escapedJSON(_ json: String) -> String {
     guard json.unicodeScalars.contains(where: { isDangerous($0) && $0 != "\n" }) else { return json }
     var result = String.UnicodeScalarView()

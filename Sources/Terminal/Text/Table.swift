@@ -1,4 +1,4 @@
-/// Rows of text in aligned columns.
+/// A table of text in aligned columns.
 ///
 /// ```swift
 /// var table = Table(columns: [.init("NAME"), .init("SAMPLES", .trailing)])
@@ -8,23 +8,25 @@
 ///
 /// Every cell goes through ``PlainText/escaped(_:limit:)``, so text from the network may be put in as it came.
 public struct Table: Sendable {
-  /// On which side of its column a text stands.
+  /// The side of its column on which a text stands.
   public enum Alignment: Sendable {
-    /// `trailing` is for numbers, which are never cut.
+    /// The left side, for text; the right side, for numbers, which are never cut.
     case leading, trailing
   }
 
-  /// What all cells below one another have in common.
+  /// A column of a table: its title, and how its cells are shown.
   public struct Column: Sendable {
-    /// In the header; of a block, before each cell.
+    /// The title, shown in the header or, in a block, before each cell.
     public let title: String
-    /// Of the cells and of the title.
+    /// The alignment of the cells and of the title.
     public let alignment: Alignment
-    /// Half of what it holds says nothing: a date, an address. Numbers, which are trailing, are such.
+    /// Whether cells are never cut, because half of a date or an address says nothing. Trailing columns are never
+    /// cut.
     let isWhole: Bool
 
-    /// - Parameter isWhole: whether half of what it holds would say nothing, so that it is never cut; numbers never
-    ///   are.
+    /// Creates a column.
+    ///
+    /// - Parameter isWhole: Whether cells are never cut, because half of one would say nothing. Numbers never are.
     public init(_ title: String, _ alignment: Alignment = .leading, isWhole: Bool = false) {
       self.title = title
       self.alignment = alignment
@@ -32,31 +34,33 @@ public struct Table: Sendable {
     }
   }
 
-  /// One text in a row.
+  /// A cell of a row.
   public struct Cell: Sendable {
-    /// Escaped, and cut at 200 characters.
+    /// The text, escaped and cut at 200 characters.
     public let text: String
-    /// `nil` for plain text.
+    /// The attribute of the text; `nil` for plain text.
     public let attribute: Style.Attribute?
 
-    /// - Parameter text: as it came; it is escaped here.
+    /// Creates a cell.
+    ///
+    /// - Parameter text: Any text; it is escaped here.
     public init(_ text: String, _ attribute: Style.Attribute? = nil) {
       self.text = PlainText.escaped(text, limit: Table.cellLimit)
       self.attribute = attribute
     }
   }
 
-  /// Characters a cell can hold; more is cut.
+  /// The maximum number of characters in a cell. Longer text is cut.
   static let cellLimit = 200
-  /// Columns never get narrower than this to fit a window.
+  /// The minimum width to which a column shrinks to fit a window.
   private static let narrowest = 8
   private static let gap = "  "
 
-  /// From left to right.
+  /// The columns, from left to right.
   public let columns: [Column]
   private var rows: [[Cell]] = []
 
-  /// A table without rows.
+  /// Creates a table without rows.
   public init(columns: [Column]) {
     self.columns = columns
   }
@@ -70,12 +74,13 @@ public struct Table: Sendable {
     rows.append(Array(cells.prefix(columns.count)) + Array(repeating: Cell(""), count: missing))
   }
 
-  /// The header in bold and the rows, one line each, without spaces at the end.
+  /// Returns the header in bold and the rows, one line each, without trailing spaces.
   ///
-  /// Where that is far too wide for a window, a block of lines for each row, a title and a cell on each; what is never
-  /// cut goes on below itself there.
+  /// If a table of more than two columns is far too wide for a window, each row becomes a block of lines, with a
+  /// title and a cell on each line. Cells that are never cut continue on further lines there.
   ///
-  /// - Parameter width: the terminal's columns; leading-aligned text is cut with `…` to fit. `nil` (a pipe) cuts nothing.
+  /// - Parameter width: The number of terminal columns. Leading-aligned text is cut with `…` to fit. `nil` (a pipe)
+  ///   cuts nothing.
   public func rendered(width: Int? = nil, style: Style = .plain) -> [String] {
     let header = columns.map { Cell($0.title, .bold) }
     let widths = fittedWidths(of: [header] + rows, in: width)
@@ -101,7 +106,7 @@ public struct Table: Sendable {
     return widths
   }
 
-  /// Empty cells are left out.
+  /// Returns each row as a block of lines, without empty cells.
   private func blocks(width: Int, style: Style) -> [String] {
     let titles = columns.map { DisplayWidth.of($0.title) }.max() ?? 0
     let room = max(1, width - titles - Table.gap.count)
@@ -113,7 +118,7 @@ public struct Table: Sendable {
     return Array(blocks.joined(separator: [""]))
   }
 
-  /// In a block, where a title stands before the first.
+  /// Returns the lines of a cell in a block. The first one begins with the column's title.
   private func lines(of cell: Cell, below column: Column, titles: Int, room: Int, style: Style) -> [String] {
     let texts =
       column.isWhole

@@ -1,22 +1,26 @@
-/// A line of text with one way to set it apart, broken into several where it is too long.
+/// A line of text with one attribute, which can be wrapped into several lines.
 public struct TextLine: Sendable, Equatable {
-  /// Without a line feed.
+  /// The text, without a line feed.
   public var text: String
-  /// `nil` for plain text.
+  /// The attribute of the text; `nil` for plain text.
   public var attribute: Style.Attribute?
 
-  /// - Parameter text: fit for a terminal already; spaces at its beginning are kept when it is broken.
+  /// Creates a line.
+  ///
+  /// - Parameter text: Text that is already safe for a terminal. Leading spaces are kept as indentation when it is
+  ///   wrapped.
   public init(_ text: String, _ attribute: Style.Attribute? = nil) {
     self.text = text
     self.attribute = attribute
   }
 
-  /// The line in the style's colours.
+  /// Returns the text with its attribute in a style.
   public func painted(_ style: Style) -> String {
     attribute.map { style.applying($0, to: text) } ?? text
   }
 
-  /// Lines of at most `columns` columns, broken at spaces, and within a word only where that alone is too long.
+  /// Returns lines of at most `columns` columns, broken at spaces. A word is broken only if it is too long for a
+  /// line.
   func wrapped(to columns: Int) -> [TextLine] {
     guard DisplayWidth.of(text) > columns else { return [self] }
     let indent = String(text.prefix { $0 == " " }.prefix(max(0, columns - 1)))

@@ -1,13 +1,14 @@
-/// Text for a window: what is too long for a line goes on in the next one between words, where a terminal would break it
-/// anywhere.
+/// A word wrapper for a window, where a terminal itself would break long lines anywhere.
 public enum WrappedText {
   private static let escape: Character = "\u{1B}"
 
-  /// The lines of `text` in a window that is so many columns wide. What continues a line is indented as it is, and under
-  /// the text of one that begins with a mark. Words that are too long for a line of their own stay whole, so that an
-  /// address can be copied, and what stands between backquotes is kept together where that is possible.
+  /// Returns the lines of `text` in a window of `columns` columns.
   ///
-  /// - Parameter text: fit for a terminal already; may hold line feeds and styled text.
+  /// Continuation lines are indented like their line or, if that begins with a mark such as a bullet, below its text.
+  /// A word that is too long for a line stays whole, so that an address can be copied. Text between backquotes is
+  /// kept together if possible.
+  ///
+  /// - Parameter text: Text that is already safe for a terminal; it may hold line feeds and styled text.
   public static func lines(of text: String, columns: Int) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { wrapped($0, columns) }
   }
@@ -30,18 +31,18 @@ public enum WrappedText {
         current = placed(part.word, indent, columns)
       }
     }
-    // A line feed takes the place of the spaces before a word; one at the end is a prompt's.
+    // A line break takes the place of the spaces before a word. A space at the end belongs to a prompt.
     if line.last == " ", width(current) < columns { current += " " }
     return lines + [current]
   }
 
-  /// A word at the beginning of a line, indented by less where it would not fit.
+  /// Returns a word at the beginning of a line, with less indentation if it would not fit otherwise.
   private static func placed(_ word: Substring, _ indent: Int, _ columns: Int) -> String {
     String(repeating: " ", count: min(indent, max(0, columns - width(word)))) + word
   }
 
   private struct Part {
-    /// Before the word.
+    /// The number of spaces before the word.
     var spaces: Int
     var word: Substring
   }
@@ -66,7 +67,7 @@ public enum WrappedText {
 
   private static func width(_ text: some StringProtocol) -> Int { DisplayWidth.of(visible(text)) }
 
-  /// Without the sequences that style it.
+  /// Returns the text without its style sequences.
   private static func visible(_ text: some StringProtocol) -> String {
     guard text.contains(escape) else { return String(text) }
     var (visible, isInSequence) = ("", false)

@@ -55,7 +55,7 @@ struct AuditShow: AsyncParsableCommand {
     event.map { Set($0.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }) }
   }
 
-  /// Whether an event is asked for.
+  /// Returns whether an event is asked for.
   private func isWanted(_ record: AuditRecord, _ range: Range<Timestamp>) -> Bool {
     guard range.contains(record.time), events?.contains(record.event) ?? true else { return false }
     guard let peer else { return true }
@@ -67,7 +67,7 @@ struct AuditShow: AsyncParsableCommand {
   }
 
   private struct Entry: Encodable {
-    /// None for reads that are counted and not in the log yet.
+    /// The ID; `nil` for reads that are counted and not in the log yet.
     var id: Int64?
     var time: Timestamp
     var event: String
@@ -77,7 +77,7 @@ struct AuditShow: AsyncParsableCommand {
 
   func run() async throws {
     let store = try common.homeDirectory.openStoreForReading()
-    // Whoever follows the log ends it so, and there is nothing to say.
+    // Ctrl-C is how a person ends --follow, so there is nothing to say.
     guard case .ended = try await untilInterrupted({ try await show(store) }) else {
       throw ExitCode(ExitStatus.interrupted.rawValue)
     }
@@ -122,7 +122,7 @@ struct AuditShow: AsyncParsableCommand {
     try Console.print("\(time)  \(event) \(words.joined(separator: " "))")
   }
 
-  /// Names in the log come from the network.
+  /// Returns an escaped text, in quotes if it has spaces. Names in the log come from the network.
   private static func quoted(_ text: String) -> String {
     let escaped = PlainText.escaped(text, limit: 200)
     return escaped.contains(" ") || escaped.isEmpty ? "\"\(escaped)\"" : escaped
@@ -148,7 +148,7 @@ struct AuditVerify: AsyncParsableCommand {
 }
 
 extension [AuditDamage] {
-  /// The first few of them, for a sentence.
+  /// The first few damages, for a sentence.
   var text: String {
     let shown = 5
     let rest = count > shown ? "; and more (\(count - shown))" : ""

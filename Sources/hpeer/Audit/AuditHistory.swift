@@ -2,11 +2,11 @@ import HealthModel
 import HealthStore
 import Terminal
 
-/// What the audit log has of one thing that hpeer does by itself, oldest first.
+/// The events in the audit log about something that hpeer does by itself, oldest first.
 struct AuditHistory {
   let zone: ZoneOptions
   let isJSON: Bool
-  /// The detail that names what an event is about, printed where the history is that of several.
+  /// The key of the detail that names what an event is about, printed if the history is that of several.
   var subject: String?
 
   private struct Entry: Encodable {
@@ -17,8 +17,10 @@ struct AuditHistory {
     var times: Int
   }
 
-  /// - Parameter isAbout: asked of an event's details.
-  /// - Returns: whether there was any.
+  /// Prints the events that match.
+  ///
+  /// - Parameter isAbout: Returns whether an event with these details matches.
+  /// - Returns: Whether there was any.
   func print(_ store: HealthStore, _ isAbout: ([String: String]) -> Bool) async throws -> Bool {
     var last: Int64 = 0
     var hasPrinted = false

@@ -13,7 +13,7 @@ struct AuditSentence {
     (detail, event, times) = (record.detail, record.event, record.times)
   }
 
-  /// Details that the sentences of all events leave to `--raw`.
+  /// The keys of details that only `--raw` prints.
   private static let technical: Set = [
     "id", "streams", "from", "to", "requests", "bytes", "unchanged", "complete", "kind", "deep", "role",
     AuditRead.timesKey,
@@ -29,7 +29,7 @@ struct AuditSentence {
 
   private var peer: String { name("peer", or: "a machine") }
 
-  /// What happened, and the details that it says.
+  /// The sentence, and the keys of the details that it says.
   private var words: (String, Set<String>) {
     switch AuditEvent.Name(rawValue: event) {
     case .dataRead: ("\(peer) read \(count("count", "sample"))\(types)", ["peer", "count", "types"])
@@ -126,17 +126,19 @@ struct AuditSentence {
 
   private func name(_ key: String, or other: String) -> String { detail[key].map(quoted) ?? other }
 
-  /// Names in the log come from the network.
+  /// Returns an escaped text. Names in the log come from the network.
   private func quoted(_ text: String) -> String { PlainText.escaped(text, limit: 200) }
 
-  /// `00:41 today`, `14:05 yesterday`, `14:05 on 2026-11-23`.
+  /// Returns a time: `00:41 today`, `14:05 yesterday`, `14:05 on 2026-11-23`.
   static func time(_ instant: Timestamp, in zone: TimeZone, now: Timestamp = .now) -> String {
     let text = instant.iso8601(in: zone)
     let (date, clock) = (String(text.prefix(10)), String(text.dropFirst(11).prefix(5)))
     let today = now.date(in: zone)
     if date == today { return "\(clock) today" }
     // Not 24 hours before: days on which clocks change have others.
-    let before = Timestamp(iso8601: "\(today)T12:00:00Z").map { Timestamp(seconds: $0.seconds - 86_400).iso8601.prefix(10) }
+    let before = Timestamp(iso8601: "\(today)T12:00:00Z").map {
+      Timestamp(seconds: $0.seconds - 86_400).iso8601.prefix(10)
+    }
     return date == before.map(String.init) ? "\(clock) yesterday" : "\(clock) on \(date)"
   }
 }

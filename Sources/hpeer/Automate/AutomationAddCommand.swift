@@ -56,7 +56,7 @@ struct AutomationAdd: AsyncParsableCommand {
     let kinds: [(key: String, value: DestinationSettings.Value)] = [
       ("when", .text(trigger.rawValue)), ("do", .text(action.rawValue)),
     ]
-    // Says what is wrong before anything is written.
+    // Mistakes are reported before anything is written.
     try await SettingQuestions.ask(fields, &values) { values in
       do {
         _ = try Automation(
@@ -79,7 +79,7 @@ struct AutomationAdd: AsyncParsableCommand {
     )
   }
 
-  /// Throws where a command line begins with nothing that can be run.
+  /// Throws if a command line does not begin with a program that can be run.
   private static func requireProgram(_ values: [(key: String, value: DestinationSettings.Value)]) throws {
     var program: String?
     switch values.first(where: { $0.key == "command" })?.value {

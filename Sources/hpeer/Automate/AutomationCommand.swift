@@ -33,7 +33,7 @@ struct AutomationCommand: AsyncParsableCommand {
     defaultSubcommand: AutomationList.self)
 }
 
-/// The automation that a command is about.
+/// The argument that names the automation of a command.
 struct AutomationArgument: ParsableArguments {
   @Argument(help: "The automation's name, as `hpeer automation list` has it.", completion: .automations)
   var name: String
@@ -67,7 +67,8 @@ struct AutomationList: AsyncParsableCommand {
     if output.json { return try Console.print(json: ["automations": reports]) }
     guard !reports.isEmpty else {
       return Console.say(
-        "No automation yet. Add one with `hpeer automation add NAME`; `hpeer automation kinds` lists triggers and actions.")
+        "No automation yet. Add one with `hpeer automation add NAME`; `hpeer automation kinds` lists triggers and actions."
+      )
     }
     let zone = try await zone.timeZone(in: store)
     var table = Table(columns: [
@@ -103,7 +104,7 @@ struct AutomationKinds: AsyncParsableCommand {
 
   func run() async throws {
     let whens = AutomationTrigger.Kind.allCases.map { ($0.rawValue, $0.summary, $0.fields) }
-    // As it is after anything but a file.
+    // These are the settings after any trigger but a file.
     let dos = AutomationAction.Kind.allCases.map { ($0.rawValue, $0.summary, $0.fields(after: .change)) }
     if output.json {
       func kinds(_ all: [(String, String, [SettingField])]) -> [Kind] {
@@ -158,7 +159,7 @@ struct AutomationRunCommand: AsyncParsableCommand {
 }
 
 extension AutomationContext {
-  /// Of a command that nobody watches: what needs a person's answer is refused.
+  /// Returns a context for noninteractive use. Operations that need a person's answer fail.
   static func here(_ home: Home) async throws -> AutomationContext {
     let registry = try await home.openRegistry()
     let identity = try await home.identity()
@@ -230,7 +231,7 @@ struct AutomationHistory: AsyncParsableCommand {
       detail["automation"].map { name == nil || $0 == name } ?? false
     }
     guard !isThere else { return }
-    // One that was removed has a history, too.
+    // An automation that was removed has a history as well.
     if let name { _ = try AutomationArgument.automation(name, home) }
     if !output.json { Console.say("The audit log has nothing of \(name ?? "automations") yet.") }
   }
@@ -245,7 +246,7 @@ struct AutomationRemove: AsyncParsableCommand {
 
   func run() async throws {
     let (home, name) = (common.homeDirectory, automation.name)
-    // One whose settings are wrong can be removed as well.
+    // An automation can also be removed if its settings are wrong.
     do { _ = try automation.automation(home) } catch is SettingsFileError {}
     try home.editSettings { try SettingsFile.removing(name, of: .automation, from: $0, path: home.settingsPath) }
     if let store = try? home.openStore() {

@@ -5,39 +5,39 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-/// An automation and how it goes, for `--json` and for people.
+/// An automation and its state, for `--json` and for people.
 struct AutomationReport: Encodable {
   enum State: String, Encodable {
     case waiting
-    /// There is a reason to do it, and nobody has yet.
+    /// The automation has a reason to run, and has not run yet.
     case due
     case failing
     case paused
-    /// `enabled = false`.
+    /// The section has `enabled = false`.
     case disabled
   }
 
   var name: String
-  /// `every 15m`.
+  /// The trigger: `every 15m`.
   var when: String
-  /// `deliver to bucket`.
+  /// The action: `deliver to bucket`.
   var `do`: String
   var state: State
-  /// When it was last begun.
+  /// The start of the last run.
   var last: Timestamp?
   var lastSuccess: Timestamp?
-  /// Of one that waits for a time.
+  /// The time of the next run, if the automation waits for a time.
   var next: Timestamp?
   var failingSince: Timestamp?
   var failures: Int?
   var reason: String?
   var pausedSince: Timestamp?
-  /// How often it has ended well.
+  /// The number of successful runs.
   var runs: Int
 
-  /// Those of the settings, by name.
+  /// Returns the automations in the settings, by name.
   ///
-  /// - Parameter store: `nil` before the first import or pull.
+  /// - Parameter store: The store; `nil` before the first import or pull.
   static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [AutomationReport] {
     let automations = Automation.readable(in: file).automations
     guard !automations.isEmpty else { return [] }
@@ -70,7 +70,7 @@ struct AutomationReport: Encodable {
   }
 }
 
-/// What `hpeer run` says of automations: a line when one has done something, or cannot.
+/// The messages of `hpeer run` about automations: a line when one has done something, or cannot.
 enum AutomationPresentation {
   static func tell(_ automation: String, _ event: AutomationEvent) {
     let name = PlainText.escaped(automation)

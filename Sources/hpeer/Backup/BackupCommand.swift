@@ -102,7 +102,7 @@ struct BackupCreate: AsyncParsableCommand {
     if isFile { Console.say("`hpeer backup verify \(ShellWord.quoted(file))` reads all of it.") }
   }
 
-  /// Before anything is asked: the folder is there, and no file that would be lost.
+  /// Checks, before anything is asked, that the folder is there and that no file would be lost.
   private func requirePlace() throws {
     var isFolder: ObjCBool = false
     let shown = PlainText.escaped(file, limit: 4_096)
@@ -127,7 +127,7 @@ struct BackupCreate: AsyncParsableCommand {
 }
 
 private enum BackupPlaces {
-  /// Where copies of a record are put for a while.
+  /// The folder for temporary copies of a record.
   static var temporary: String {
     ProcessInfo.processInfo.environment["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
   }

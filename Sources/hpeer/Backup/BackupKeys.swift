@@ -6,7 +6,7 @@ import HealthOperations
 import OperatingSystem
 import Terminal
 
-/// What opens a backup. Never in arguments, which every user of a machine can read.
+/// The options that name what opens a backup. Secrets are never arguments, which every user of a machine can read.
 struct BackupKeyOptions: ParsableArguments {
   @Option(help: "A file with the keys of age, as `age-keygen` writes it.", completion: .file())
   var identityFile: String?
@@ -15,7 +15,7 @@ struct BackupKeyOptions: ParsableArguments {
 
   var isGiven: Bool { identityFile != nil || passphraseFile != nil }
 
-  /// What opens the backup at `path`; asks for a passphrase where none is named.
+  /// Returns the keys that open the backup at `path`. Asks for a passphrase if none is given.
   func keys(for path: String) async throws -> [AgeKey] {
     switch try await protection(of: path) {
     case .none: return []
@@ -41,7 +41,7 @@ struct BackupKeyOptions: ParsableArguments {
 }
 
 enum BackupSecrets {
-  /// The first line of the file at `path`.
+  /// Returns the first line of the file at `path`.
   static func passphrase(in path: String) throws -> String {
     guard let passphrase = PassphraseFile.passphrase(in: try text(of: path)) else {
       throw CommandFailure(
@@ -67,7 +67,8 @@ enum BackupSecrets {
 
   private static let shortest = 10
 
-  /// Why a passphrase protects nothing; `nil` where it may. Whoever has the file can try as many as they like.
+  /// Returns why a passphrase protects nothing; `nil` if it may. A person who has the file can try as many as they
+  /// like.
   static func weakness(of passphrase: String) -> String? {
     if passphrase.isEmpty {
       return "An empty passphrase protects nothing: give one, a --recipient, or --unencrypted for the record alone."

@@ -6,14 +6,14 @@ import PeerClient
 import PeerTrust
 import Terminal
 
-/// Fills a home with what other machines hold: those that had it from the one that is gone.
+/// A restore without a backup: a home is filled with what other machines hold of the lost one's record.
 struct PeerRestoring {
   let home: Home
-  /// Machines by name, beside `hosts`; all that are paired with where both are empty.
+  /// The names of machines, in addition to `hosts`. If both are empty, all paired machines are asked.
   let names: [String]
-  /// `HOST[:PORT]`.
+  /// The addresses of machines: `HOST[:PORT]`.
   let hosts: [String]
-  /// Codes come on standard input.
+  /// Whether codes come on standard input.
   let readsCode: Bool
   let json: Bool
 
@@ -22,7 +22,7 @@ struct PeerRestoring {
       var name: String
       var id: String
       var added: Int
-      /// Deletions that were not known here, also of samples that were never here.
+      /// The number of deletions that were not known here, including those of samples that were never here.
       var deleted: Int
     }
     var peers: [Peer]
@@ -61,7 +61,7 @@ struct PeerRestoring {
     )
   }
 
-  /// Who is asked, paired with first where that is not so yet.
+  /// Returns the machines to ask. Pairs with those that are not paired yet.
   private func servers(_ local: LocalPeer, _ finder: PeerFinder) async throws -> [(ServerRecord, [PeerEndpoint])] {
     var targets: [PeerTarget] = []
     for host in hosts { targets.append(try await finder.target(at: try PeerEndpoint(hostOption: host))) }

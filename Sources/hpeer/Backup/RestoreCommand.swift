@@ -118,7 +118,7 @@ struct RestoreCommand: AsyncParsableCommand {
     if let restoration = result.restoration { RestorationText.sayWaiting(restoration) }
   }
 
-  /// Anybody who knows a public key can have made the backup for it.
+  /// Asks a person to approve what a backup brings. Anyone who knows a public key can have made the backup for it.
   private static func review(_ powers: RestoredPowers, yes: Bool) async throws -> Bool {
     let parts = [
       ("programs that are run", powers.programs), ("destinations", powers.destinations),
@@ -134,7 +134,8 @@ struct RestoreCommand: AsyncParsableCommand {
       "Did you make this backup, and is all that it brings yours? (--new-identity takes the record alone)")
   }
 
-  /// Of two machines with one identity, others talk now to this one and now to that, and believe that it is one.
+  /// Asks whether the machine that was backed up still runs. Others would take two machines with one identity for the
+  /// same, and talk now to one, now to the other.
   private func askAboutOther() async throws {
     guard Console.isInteractive else {
       throw CommandFailure(
@@ -151,7 +152,7 @@ struct RestoreCommand: AsyncParsableCommand {
   }
 }
 
-/// What is said of a machine that was put back and waits.
+/// The messages about a restored machine that waits for its peers.
 enum RestorationText {
   static func sayWaiting(_ restoration: Restoration) {
     Console.warn(

@@ -45,7 +45,9 @@ struct Delete: AsyncParsableCommand {
     }
     if dryRun {
       for entry in plan.entries {
-        try Console.print("\(HumanFormat.count(entry.samples, "sample")) of \(PlainText.escaped(entry.type.shortName, limit: 100)) would be deleted")
+        try Console.print(
+          "\(HumanFormat.count(entry.samples, "sample")) of \(PlainText.escaped(entry.type.shortName, limit: 100)) would be deleted"
+        )
       }
       return
     }
@@ -54,7 +56,8 @@ struct Delete: AsyncParsableCommand {
       return
     }
     try await operation.run(plan, in: store) { type, count in
-      try Console.print("\(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)) deleted")
+      try Console.print(
+        "\(HumanFormat.count(count, "sample")) of \(PlainText.escaped(type.shortName, limit: 100)) deleted")
     }
   }
 

@@ -44,7 +44,8 @@ struct Undelete: AsyncParsableCommand {
     let period = try await period.period(in: store)
     try period.requireNoDoubt()
     let operation = RestoreOperation(
-      period.filter(selection.set, try await sources.resolved(in: store)), from: try await ImportFile.recognised(at: file),
+      period.filter(selection.set, try await sources.resolved(in: store)),
+      from: try await ImportFile.recognised(at: file),
       named: URL(fileURLWithPath: file).lastPathComponent, progress: ProgressBars())
     let plan = try await interruptible("nothing was changed.") { try await operation.plan(in: store) }
     let found = plan.entries
@@ -73,32 +74,34 @@ struct Undelete: AsyncParsableCommand {
 
   private func description(_ found: RestoreOperation.Plan.Entry, _ period: Period) -> String {
     let (first, last) = (period.text(found.extent.lowerBound), period.text(found.extent.upperBound))
-    return "\(HumanFormat.count(found.samples, "sample")) of \(PlainText.escaped(found.type.shortName, limit: 100)) (\(first) to \(last))"
+    return
+      "\(HumanFormat.count(found.samples, "sample")) of \(PlainText.escaped(found.type.shortName, limit: 100)) (\(first) to \(last))"
   }
 
   private func finish(_ report: Report) throws {
     if output.json { return try Console.print(json: report) }
     for entry in report.types where entry.restored > 0 {
-      try Console.print("\(HumanFormat.count(entry.restored, "sample")) of \(PlainText.escaped(entry.name, limit: 100)) brought back")
+      try Console.print(
+        "\(HumanFormat.count(entry.restored, "sample")) of \(PlainText.escaped(entry.name, limit: 100)) brought back")
     }
   }
 
-  /// What `--json` prints.
+  /// The output of `--json`.
   private struct Report: Encodable {
     struct Entry: Encodable {
       var type: String
       var name: String
-      /// In the file, and deleted here.
+      /// The number of samples that are in the file, and deleted here.
       var found: Int
       var restored = 0
     }
 
-    /// What was asked for; the end of the range is not included.
+    /// The range that was asked for; its end is not included.
     var from: Timestamp?
     var to: Timestamp?
     var sources: [String]?
     var dryRun: Bool
-    /// Without those of which nothing was found.
+    /// The types of which something was found.
     var types: [Entry]
 
     init(_ found: [RestoreOperation.Plan.Entry], _ filter: SampleFilter, isDryRun: Bool) {

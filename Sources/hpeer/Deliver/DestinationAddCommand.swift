@@ -47,7 +47,7 @@ struct DestinationAdd: AsyncParsableCommand {
           ? ": there are \(names.joined(separator: ", "))." : "; did you mean \(similar.joined(separator: " or "))?"))
   }
 
-  /// The kind that was named, or that a person chooses from a list.
+  /// Returns the kind that was named, or that a person chooses from a list.
   private func chosenKind() async throws -> any Destination.Type {
     if let kind { return try Self.kind(kind) }
     let kinds = DestinationKinds.all.map { "  \($0.description.kind.rawValue): \($0.description.summary)" }
@@ -74,7 +74,7 @@ struct DestinationAdd: AsyncParsableCommand {
       throw ValidationError("A name has up to 64 letters, digits, - and _.")
     }
     let home = common.homeDirectory
-    // Before anything is asked.
+    // This is checked before anything is asked.
     let file = try home.settings()
     guard file.destination(name) == nil else {
       throw ValidationError("There is a destination called \(name) already: give this one another name.")
@@ -101,7 +101,8 @@ struct DestinationAdd: AsyncParsableCommand {
     )
   }
 
-  /// What is wrong with a setting that was given is at no line of the file, which does not have it yet.
+  /// Returns an error without a line number if it is about a setting that was given: the file does not have the
+  /// setting yet.
   private static func worded(_ error: any Error, _ name: String) -> any Error {
     let prefix = "destination.\(name)."
     switch error {
@@ -126,9 +127,9 @@ struct DestinationAdd: AsyncParsableCommand {
     }
   }
 
-  /// Asks for what is needed and was not given; for secrets last, once the rest makes sense.
+  /// Asks for required settings that were not given; for secrets last, once the rest makes sense.
   ///
-  /// - Returns: the keys whose secrets were kept in files.
+  /// - Returns: The keys whose secrets were stored in files.
   private func ask(
     _ kind: any Destination.Type, _ name: String, _ home: Home,
     _ values: inout [(key: String, value: DestinationSettings.Value)], _ kept: inout [String]
@@ -171,7 +172,7 @@ struct DestinationRemove: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     let name = destination.name
-    // Also one whose settings are wrong, or whose section is gone already.
+    // A destination can also be removed if its settings are wrong or its section is gone.
     let file = try? home.settings()
     let section = file?.destination(name)
     if section != nil, let users = file?.automations(deliveringTo: name), !users.isEmpty {
@@ -218,7 +219,7 @@ struct DestinationRemove: AsyncParsableCommand {
   private func takeAway(_ home: Home) async throws {
     let section = try destination.section(home)
     let store = try home.openStore()
-    // What runs lets go of a paused destination within seconds, and brings nothing back.
+    // A running hpeer lets go of a paused destination within seconds, and brings nothing back.
     let wasPaused = try await store.deliveries.state(of: section.consumer).paused != nil
     try await store.deliveries.setPaused(true, section.consumer)
     do {

@@ -58,7 +58,7 @@ struct DestinationList: AsyncParsableCommand {
     try Console.print(table)
   }
 
-  /// What becomes of what is delivered twice.
+  /// Returns the text for the effect of a repeated delivery.
   static func text(_ repetition: String?) -> String {
     switch repetition.flatMap(DestinationDescription.Repetition.init) {
     case .idempotent: "stored once"
@@ -135,7 +135,7 @@ struct DestinationKindsCommand: AsyncParsableCommand {
   }
 }
 
-/// The destination that a command is about.
+/// The argument that names the destination of a command.
 struct DestinationArgument: ParsableArguments {
   @Argument(help: "The destination's name, as `hpeer destination list` has it.", completion: .destinations)
   var name: String

@@ -29,7 +29,7 @@ struct DestinationHistory: AsyncParsableCommand {
     if !output.json { Console.say("The audit log has nothing of \(section.name) yet.") }
   }
 
-  /// Also of one that was of another kind, or has been removed.
+  /// Returns whether a consumer is the destination, even if that was of another kind or has been removed.
   private func isAbout(_ consumer: String?) -> Bool {
     guard let consumer else { return false }
     return consumer == destination.name

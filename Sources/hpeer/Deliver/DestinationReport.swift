@@ -3,47 +3,47 @@ import HealthModel
 import HealthOperations
 import HealthStore
 
-/// A destination and how its deliveries go, for `--json` and for people.
+/// A destination and the state of its deliveries, for `--json` and for people.
 struct DestinationReport: Encodable {
   enum State: String, Encodable {
-    /// Everything is there.
+    /// All changes have been delivered.
     case upToDate = "up to date"
-    /// Something is not there yet.
+    /// Some changes have not been delivered yet.
     case behind
     case failing
     case paused
-    /// `enabled = false`.
+    /// The section has `enabled = false`.
     case disabled
-    /// Its section is gone from the settings, its position is not.
+    /// The section is gone from the settings, but the position is not.
     case leftOver = "left over"
   }
 
   var name: String
   var kind: String
-  /// What becomes of what is delivered twice: `idempotent`, `byKey`, `atLeastOnce`; `nil` of a kind that is not known.
+  /// The effect of a repeated delivery: `idempotent`, `byKey`, `atLeastOnce`; `nil` for an unknown kind.
   var repetition: String?
   var state: State
-  /// Changes of the record that it has not been given, is to be given again, or is to lose, at most; `nil` where nothing was
-  /// ever delivered or asked for.
+  /// The maximum number of changes to deliver, to deliver again, or to remove there; `nil` if nothing was ever
+  /// delivered or asked for.
   var behind: Int?
   var lastAttempt: Timestamp?
   var lastSuccess: Timestamp?
   var failingSince: Timestamp?
   var failures: Int?
   var reason: String?
-  /// When it is tried again.
+  /// The time of the next attempt.
   var nextAttempt: Timestamp?
   var pausedSince: Timestamp?
   var delivered: Int
   var refused: Int
-  /// When it was last found to have lost something of what it was given.
+  /// The time at which it was last found to have lost something that it was given.
   var lossNoticed: Timestamp?
-  /// What that was, and what became of it.
+  /// The description of that loss, and what was done about it.
   var loss: String?
 
-  /// Those of the settings, and what is left of others, by name.
+  /// Returns the destinations in the settings, and the remains of others, by name.
   ///
-  /// - Parameter store: `nil` before the first import or pull.
+  /// - Parameter store: The store; `nil` before the first import or pull.
   static func all(_ file: SettingsFile, _ store: HealthStore?) async throws -> [DestinationReport] {
     let positions = try await store?.consumers() ?? []
     let states = try await store?.deliveries.all() ?? []

@@ -139,5 +139,5 @@ struct DestinationResync: AsyncParsableCommand {
   }
 }
 
-/// What delivers next.
+/// The text that names what delivers next.
 private let nextDelivery = "`hpeer run` where it runs, or `hpeer sync`"

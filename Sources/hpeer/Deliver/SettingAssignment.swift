@@ -4,7 +4,7 @@ import Foundation
 import HealthModel
 import Terminal
 
-/// `--set KEY=VALUE`, which for a table is `--set headers.NAME=VALUE` and for a list comma-separated.
+/// A setting given as `--set KEY=VALUE`. For a table it is `--set headers.NAME=VALUE`; a list is comma-separated.
 struct SettingAssignment: ExpressibleByArgument {
   let key: String
   let text: String
@@ -15,7 +15,7 @@ struct SettingAssignment: ExpressibleByArgument {
     text = String(argument[argument.index(after: mark)...])
   }
 
-  /// What some of them say, by key, in the order in which they were given.
+  /// Returns the values of assignments by key, in the order in which they were given.
   static func values(
     _ assignments: [SettingAssignment], of fields: [SettingField]
   ) throws -> [(key: String, value: DestinationSettings.Value)] {
@@ -67,14 +67,14 @@ struct SettingAssignment: ExpressibleByArgument {
   }
 }
 
-/// Asks a person for the settings that something needs and that were not given with `--set`.
+/// The questions for settings that are needed and were not given with `--set`.
 enum SettingQuestions {
-  /// Without a terminal, says what is missing.
+  /// Asks for the missing settings. Without a terminal, throws an error that names them.
   ///
   /// - Parameters:
-  ///   - values: those that were given; what is asked for is added.
-  ///   - judge: throws where the values make no sense, before any secret is asked for.
-  ///   - secret: asks for a secret, which is asked for also where it is not needed; `nil` where there is none.
+  ///   - values: The given values. Answers are added.
+  ///   - judge: Throws if the values make no sense, before any secret is asked for.
+  ///   - secret: Asks for a secret, even if it is not required; returns `nil` for none.
   static func ask(
     _ fields: [SettingField], _ values: inout [(key: String, value: DestinationSettings.Value)],
     judge: ([(key: String, value: DestinationSettings.Value)]) throws -> Void = { _ in },
@@ -112,7 +112,7 @@ enum SettingQuestions {
 
   private static let mostAttempts = 5
 
-  /// Asks until what is typed is a value of the setting; empty where its default is taken.
+  /// Asks until the answer is a valid value of the setting; returns nothing if its default is taken.
   private static func answer(
     to field: SettingField, of fields: [SettingField]
   ) async throws -> [(key: String, value: DestinationSettings.Value)] {

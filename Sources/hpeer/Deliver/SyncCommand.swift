@@ -30,9 +30,9 @@ struct SyncCommand: AsyncParsableCommand {
     var refused: Int
     var retries: Int
     var seconds: Double
-    /// What the destination had lost, and what becomes of it.
+    /// The losses at the destination, and what is done about them.
     var losses: [String]?
-    /// What went wrong; `nil` where everything is there.
+    /// The reason for a failure; `nil` if the delivery succeeded.
     var reason: String?
   }
 
@@ -42,13 +42,13 @@ struct SyncCommand: AsyncParsableCommand {
     var reason: String?
   }
 
-  /// Somebody waits for it at the terminal.
+  /// A retry policy with short pauses, for commands that a person is waiting for.
   private static let policy = RetryPolicy(longestPause: .seconds(15), longestRetryAfter: .seconds(60), tolerance: 4)
 
   func run() async throws {
     let home = common.homeDirectory
     let file = try SettingsNotice.readable(home)
-    // Of what this command is about.
+    // The mistakes in the sections that this command is about.
     let mistakes =
       names.isEmpty
       ? SettingsNotice.mistakes(of: file).filter { mistake in
@@ -72,7 +72,7 @@ struct SyncCommand: AsyncParsableCommand {
     throw ExitCode(isPartial ? ExitStatus.partial.rawValue : ExitStatus.of(first).rawValue)
   }
 
-  /// A destination has taken what is new, but for what it refused for good.
+  /// An error that means that the destination has taken what is new, except for what it refused for good.
   private struct SomeRefused: Error {}
 
   private func sections(_ file: SettingsFile, _ home: Home) async throws -> [DestinationSection] {
@@ -83,7 +83,7 @@ struct SyncCommand: AsyncParsableCommand {
     return sections.filter { !paused.contains($0.consumer) }
   }
 
-  /// How each ended that there was a reason for; `nil` for well.
+  /// Runs what is due and returns the outcome of each automation; `nil` for success.
   private func automate(_ file: SettingsFile, _ home: Home) async throws -> [(any Error)?] {
     guard !Automation.readable(in: file).automations.isEmpty else { return [] }
     var outcomes: [(any Error)?] = []
@@ -128,8 +128,8 @@ struct SyncCommand: AsyncParsableCommand {
     }
   }
 
-  /// The changes that are to be delivered; `nil` where that is not known before, as of a selection or a part that is to be
-  /// delivered again.
+  /// Returns the number of changes to deliver; `nil` if it is not known in advance, as for a selection or a part that
+  /// is delivered again.
   private static func toDo(_ sections: [DestinationSection], _ store: HealthStore) async throws -> Int? {
     let positions = try await store.consumers()
     var sum = 0
@@ -187,7 +187,7 @@ struct SyncCommand: AsyncParsableCommand {
   }
 }
 
-/// What `hpeer run` says of deliveries: a line when something is wrong, and nothing while all is well.
+/// The messages of `hpeer run` about deliveries: a line when something is wrong, and nothing while all is well.
 enum DeliveryPresentation {
   static func tell(_ destination: String, _ event: DeliveryEvent) {
     let name = PlainText.escaped(destination)

@@ -86,7 +86,7 @@ struct DoctorCommand: AsyncParsableCommand {
     if !findings.areHealthy { throw ExitCode(ExitStatus.other.rawValue) }
   }
 
-  /// The machine that `name` means. Opening the registry would make one.
+  /// Returns the machine that `name` means. The registry is inspected, because opening it would create one.
   private func peer(_ home: Home) async throws -> PeerID? {
     guard let name else { return nil }
     guard let peers = try await PeerRegistry.inspect(in: home.url) else { throw PeerRegistryError.notFound(name) }
@@ -101,7 +101,8 @@ struct DoctorCommand: AsyncParsableCommand {
     }
   }
 
-  /// Root has another home, and may not have this program on its path.
+  /// Returns the command that runs the doctor as root, which has another home and may not have this program on its
+  /// path.
   private func rootCommand(_ home: Home) -> String {
     let program = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hpeer"
     let isOnPath = ["/usr/bin", "/usr/local/bin", "/bin"].contains((program as NSString).deletingLastPathComponent)
@@ -111,15 +112,15 @@ struct DoctorCommand: AsyncParsableCommand {
   }
 }
 
-/// Findings as a person reads them: a mark and a line, and the remedy below.
+/// The findings for people: a mark and a line, and the remedy below.
 struct FindingPresentation {
   var style: Style
   var usesUTF8: Bool
 
-  /// Long enough for a command with two paths in it.
+  /// The maximum length of a text, enough for a command with two paths in it.
   private static let limit = 600
 
-  /// A remedy that several findings have is said once, below the first of them.
+  /// Returns the lines of all findings. A remedy that several findings have is said once, below the first of them.
   func lines(_ findings: [Finding]) -> [String] {
     zip(findings, findings.repeatRemedies).flatMap { lines($0, repeatsRemedy: $1) }
   }
@@ -141,7 +142,7 @@ struct FindingPresentation {
     }
   }
 
-  /// How many machines are named that were not reached.
+  /// The maximum number of unreached machines that are named.
   private static let namedPeers = 4
 
   static func summary(_ findings: [Finding]) -> String {
@@ -155,7 +156,8 @@ struct FindingPresentation {
     }
   }
 
-  /// A machine that is off stands in no way, and is named all the same: a person may wonder where it is.
+  /// Returns the list of machines that were not reached. They are no obstacle, but a person may wonder where they
+  /// are.
   private static func away(_ names: [String]) -> String {
     guard !names.isEmpty else { return "" }
     let more = names.count - namedPeers

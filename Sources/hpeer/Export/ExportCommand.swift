@@ -68,7 +68,7 @@ struct Export: AsyncParsableCommand {
   var compress: FileCompression?
   @Flag(help: "Replace files that are there.")
   var force = false
-  // Those west of Greenwich begin like options.
+  // Offsets west of Greenwich begin with a hyphen, as options do.
   @Option(
     parsing: .unconditional,
     help:
@@ -85,7 +85,8 @@ struct Export: AsyncParsableCommand {
   @Option(help: "statistics-csv and -json: the length of each interval: hour, day, week, month or year.")
   var by: BucketSize?
   @Option(
-    help: "statistics-csv and -json: a row for each interval and type (long), or for each interval with all types (wide).")
+    help:
+      "statistics-csv and -json: a row for each interval and type (long), or for each interval with all types (wide).")
   var shape: StatisticsForm.Shape?
   @Option(help: "statistics-csv and -json: also write intervals without samples, with null or an empty field.")
   var fill: GapFilling?
@@ -105,7 +106,9 @@ struct Export: AsyncParsableCommand {
         "--format \(format.rawValue) writes a single file. Name it with --output, without --split and --compress.")
     }
     if output.lowercased().hasSuffix(".zip"), format != .appleXML, format != .appleArchive {
-      throw ValidationError("\(output) would not be a zip file. Only --format apple-xml and apple-zip write zip files; others take --compress.")
+      throw ValidationError(
+        "\(output) would not be a zip file. Only --format apple-xml and apple-zip write zip files; others take --compress."
+      )
     }
     if let fhirSubject, !FHIRWriter.isReference(fhirSubject) {
       throw ValidationError("--fhir-subject takes a reference, such as Patient/123.")
@@ -131,7 +134,7 @@ struct Export: AsyncParsableCommand {
 
   private var statisticsAreMeant: Bool { by != nil || shape != nil || fill != nil || weekStart != nil }
 
-  /// Throws where an option is given to a format that does not have it.
+  /// Throws if an option is given to a format that does not have it.
   private func require(_ option: ExportFormat.Options, _ words: String, if isGiven: Bool) throws {
     guard isGiven, !format.takes.contains(option) else { return }
     throw ValidationError("\(words) for --format \(Self.names(taking: option)).")
@@ -200,7 +203,7 @@ struct Export: AsyncParsableCommand {
   }
 
   private var compression: FileCompression? {
-    // A folder may be called anything.
+    // A folder's name says nothing about compression.
     compress ?? (split == nil ? FileCompression(suffixOf: output) : nil)
   }
 
@@ -234,9 +237,9 @@ extension ExportFormat: ExpressibleByArgument {
   public static var allValueStrings: [String] { allCases.map(\.rawValue) }
 }
 
-/// What the name of a file says of its format.
+/// The format that the name of a file implies.
 struct ExportName {
-  /// Ends of names that are of no format that is written, and what to choose instead.
+  /// The suffixes of formats that are not written, and what to choose instead.
   private static let foreign = [
     "xlsx": csv, "xls": csv, "ods": csv, "numbers": csv, "tsv": csv, "pdf": page, "html": page, "htm": page,
     "parquet": columns, "age": encryption, "asc": encryption, "enc": encryption, "gpg": encryption, "pgp": encryption,
@@ -246,7 +249,7 @@ struct ExportName {
   private static let page = "`hpeer report` writes a page to read and print"
   private static let columns = "DuckDB and pandas read --format csv"
 
-  /// In lower case, without the dot and without the suffix of a compression.
+  /// The suffix in lower case, without the dot and without the suffix of a compression.
   private let suffix: String
 
   init(_ path: String) {
@@ -255,10 +258,10 @@ struct ExportName {
     suffix = name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? ""
   }
 
-  /// What a file of that name is, where it says so.
+  /// The export format that the name implies, if any.
   var format: ExportFormat? { ExportFormat(suffix: suffix) }
 
-  /// What a report of that name is, where it says so.
+  /// The report format that the name implies, if any.
   var report: ReportOperation.Format? {
     switch suffix {
     case "html", "htm": .html
@@ -267,9 +270,9 @@ struct ExportName {
     }
   }
 
-  /// Throws `ValidationError` where the name says that the file is something else than what it would be.
+  /// Throws `ValidationError` if the name implies another format than the given one.
   ///
-  /// - Parameter isNamed: whether the format was asked for by its own name.
+  /// - Parameter isNamed: Whether the format was asked for by its own name.
   func require(_ format: ExportFormat, isNamed: Bool) throws {
     if !isNamed, let instead = Self.foreign[suffix] {
       throw ValidationError("No format is called .\(suffix): \(instead).")

@@ -3,13 +3,13 @@ import PeerClient
 import Synchronization
 import Terminal
 
-/// What went wrong, for programs: docs/reference/json.md.
+/// An error for programs: docs/reference/json.md.
 struct ErrorObject: Encodable {
   /// The exit code.
   var code: Int32
   /// The name of the exit code, such as `unreachable`.
   var kind: String
-  /// What standard error says.
+  /// The message on standard error.
   var message: String
 
   init(_ status: ExitStatus, code: Int32? = nil, message: String) {
@@ -22,7 +22,7 @@ struct ErrorObject: Encodable {
     self.init(ExitStatus.of(error), message: ErrorText.of(error))
   }
 
-  /// Prints `{"error":…}` in the place of the answer that was asked for, if that was to be JSON.
+  /// Prints `{"error":…}` in place of the answer if that was to be JSON.
   func printIfWanted() {
     // Where standard output is gone, the exit code and standard error still say it.
     if Self.isWanted { try? Console.print(json: ["error": self]) }
@@ -37,25 +37,25 @@ struct ErrorObject: Encodable {
   private static var isWanted: Bool { words.withLock { $0.prefix { $0 != "--" }.contains("--json") } }
 }
 
-/// What an error says, fit for a terminal: it may quote what a peer, a file or the network said.
+/// The text of an error, safe for a terminal. An error may quote what a peer, a file or the network said.
 enum ErrorText {
-  /// Longer than any sentence of ours, and no screenful.
+  /// The maximum length: longer than any sentence of hpeer's own, shorter than a screen.
   private static let limit = 1000
 
   static func of(_ error: any Error) -> String {
-    // The one message with lines of its own: only what is quoted in it is foreign.
+    // This is the only message of several lines. Only the quoted name comes from elsewhere.
     if case PeerError.certificateChanged(let peer, let pinned, let seen) = error {
       return "\(PeerError.certificateChanged(peer: PlainText.escaped(peer), pinned: pinned, seen: seen))"
     }
     return sentence(error)
   }
 
-  /// A sentence that begins with the name does not need it once more.
+  /// Returns the name and a sentence, or the sentence alone if it begins with the name.
   static func line(_ sentence: String, named name: String) -> String {
     sentence.hasPrefix("\(name) ") ? sentence : "\(name): \(sentence)"
   }
 
-  /// On one line, for a text that quotes it.
+  /// Returns an error on one line, for a text that quotes it.
   static func sentence(_ error: any Error) -> String {
     if case PeerError.certificateChanged(let peer, _, _) = error {
       return "\(PlainText.escaped(peer)) shows another certificate than the one you paired with, so nothing was sent."

@@ -30,11 +30,11 @@ enum ExitStatus: Int32 {
   case interrupted = 130
 }
 
-/// A failure that a command words itself.
+/// A failure whose message the command itself has written.
 struct CommandFailure: Error, CustomStringConvertible {
   var status: ExitStatus
   var description: String
-  /// With `--json`: the object that was printed says so already.
+  /// Whether the object that was printed with `--json` already reports the failure.
   var isInReport: Bool
 
   init(_ status: ExitStatus, _ description: String, isInReport: Bool = false) {
@@ -45,17 +45,17 @@ struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension ExitStatus {
-  /// Says what happened in one sentence on standard error, and as an object on standard output where that is JSON, and
+  /// Reports an error in one sentence on standard error, and as an object on standard output if that is JSON, and
   /// ends the process.
   ///
-  /// - Parameter command: the one that ran; `nil` where it was not known yet.
+  /// - Parameter command: The command that ran; `nil` if it was not known yet.
   static func exit(with error: any Error, of command: (any ParsableCommand.Type)? = nil) -> Never {
     if let error = error as? OutputError, error == .readerGone { Foundation.exit(0) }
     if case PromptError.interrupted(let signal)? = error as? PromptError {
       ErrorObject(.interrupted, code: 128 + signal, message: "Interrupted.").printIfWanted()
       Foundation.exit(128 + signal)
     }
-    // A command that has said everything.
+    // The command has already reported everything.
     if let code = error as? ExitCode { Foundation.exit(code.rawValue) }
     let status = foreseen(error) ?? leaveToParser(error, of: command)
     Console.say("\(Console.style.red("hpeer:")) \(ErrorText.of(error))", .error)
@@ -65,8 +65,8 @@ extension ExitStatus {
     Foundation.exit(status.rawValue)
   }
 
-  /// Help, version and usage errors are the parser's to print; only its usage code is ours. What is none of these is
-  /// an error that nobody foresaw.
+  /// Lets the parser print help, version and usage errors, and ends the process with our code for usage errors.
+  /// Returns `other` for any other error, which was not foreseen.
   private static func leaveToParser(_ error: any Error, of command: (any ParsableCommand.Type)?) -> ExitStatus {
     let code = Hpeer.exitCode(for: error)
     if code.isSuccess { printAsked(Hpeer.fullMessage(for: error)) }
@@ -76,7 +76,7 @@ extension ExitStatus {
     Foundation.exit(ExitStatus.usage.rawValue)
   }
 
-  /// The parser does not know of what a running command throws which command that is.
+  /// Returns the message of a usage error. The parser does not know which command has thrown an error while it ran.
   private static func usageMessage(_ error: any Error, of command: (any ParsableCommand.Type)?) -> String {
     guard let error = error as? ValidationError, let command else { return Hpeer.fullMessage(for: error) }
     let usage = Hpeer.usageString(for: command)
@@ -84,7 +84,7 @@ extension ExitStatus {
     return "Error: \(error.message)\nUsage: \(usage)\n  See '\(name) --help' for more information."
   }
 
-  /// Help and version, which are data like any other.
+  /// Prints help or the version, which are data like any other, and ends the process.
   private static func printAsked(_ text: String) -> Never {
     do {
       try Console.print(text)
@@ -94,7 +94,7 @@ extension ExitStatus {
     Foundation.exit(done.rawValue)
   }
 
-  /// With what code a command ends that has said everything about `error` itself.
+  /// Returns the exit code for an error that the command itself has reported.
   static func of(_ error: any Error) -> ExitStatus { foreseen(error) ?? .other }
 
   private static func foreseen(_ error: any Error) -> ExitStatus? {

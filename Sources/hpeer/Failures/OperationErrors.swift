@@ -3,7 +3,7 @@ import HealthOperations
 import OperatingSystem
 import Terminal
 
-/// As the command ends that does the same.
+/// The exit codes of the commands that do the same.
 extension AutomationFailure: WordedError {
   var status: ExitStatus {
     switch self {
@@ -16,7 +16,7 @@ extension AutomationFailure: WordedError {
   var sentence: String { description }
 }
 
-/// As `pull --all`: with what the first that failed ended.
+/// The exit code of the first failure, as for `pull --all`.
 extension PartialAutomation: WordedError {
   var status: ExitStatus { .of(cause) }
   var sentence: String { description }

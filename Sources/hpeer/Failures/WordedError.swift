@@ -6,14 +6,15 @@ import PeerClient
 import QRPictures
 import Terminal
 
-/// An error of an operation, which knows neither exit codes nor commands: what it means to whoever has run the command.
+/// An error with an exit code and a sentence for the person who has run the command. Operations know neither exit
+/// codes nor commands.
 protocol WordedError: Error {
   var status: ExitStatus { get }
-  /// What happened and what to do next, in one sentence. May quote anything.
+  /// The sentence that says what happened and what to do next. It may quote anything.
   var sentence: String { get }
 }
 
-/// Where nothing that knows more of the file has worded it.
+/// The exit code and the sentence for a file that no other error describes better.
 extension SystemError: WordedError {
   var status: ExitStatus { .other }
 
@@ -152,7 +153,7 @@ extension UntoldApp: WordedError {
 }
 
 extension PartialPull: WordedError {
-  /// What has been locked in the middle wants one thing of its owner, whatever has come.
+  /// The exit code. If the peer was locked in the middle, that matters more than what has arrived.
   var status: ExitStatus { (cause as? PeerError)?.category == .locked ? .peerLocked : .partial }
 
   var sentence: String {
@@ -183,7 +184,7 @@ extension ServeLockError: WordedError {
 }
 
 extension StatisticsError: WordedError {
-  /// What has the numbers of types that are made of several.
+  /// The commands that have the numbers of types with several values, by type.
   private static let instead = [
     "bloodPressure": "`hpeer stats bloodPressureSystolic bloodPressureDiastolic` has its two numbers",
     "sleepAnalysis": "`hpeer sleep` has nights, and `hpeer sleep --by month` their means",

@@ -127,7 +127,7 @@ struct Import: AsyncParsableCommand {
     }
   }
 
-  /// The zip files of a folder that holds nothing else of an export; `nil` where there is none directly in it.
+  /// Returns the zip files of a folder that holds nothing else of an export; `nil` if there is none directly in it.
   private static func zipFiles(_ error: ImportError) -> [String]? {
     guard case .onlyZipFiles(let folder, _) = error else { return nil }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -135,7 +135,7 @@ struct Import: AsyncParsableCommand {
     return files.isEmpty ? nil : files
   }
 
-  /// One after the other, the oldest first; one that is no export does not keep the others from being read.
+  /// Imports files one after the other, the oldest first. If one is no export, the others are read all the same.
   private func run(each paths: [String]) async throws {
     let dated = paths.map { path in
       let changed = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
@@ -160,7 +160,7 @@ struct Import: AsyncParsableCommand {
     throw ExitCode((failures.count < paths.count ? ExitStatus.partial : ExitStatus.of(first)).rawValue)
   }
 
-  /// Whether a file is one of age's.
+  /// Returns whether a file is encrypted with age.
   private static func isEncrypted(_ path: String) -> Bool {
     guard let handle = FileHandle(forReadingAtPath: path) else { return false }
     defer { try? handle.close() }
@@ -185,7 +185,7 @@ struct Import: AsyncParsableCommand {
 
   private static let destinationPrefix = "destination:"
 
-  /// From where a destination of config.toml delivers to.
+  /// Imports from the place that a destination of config.toml delivers to.
   private func run(destination address: String) async throws {
     let name = String(address.dropFirst(Self.destinationPrefix.count))
     let file = try common.homeDirectory.settings()
@@ -202,10 +202,10 @@ struct Import: AsyncParsableCommand {
     try await run(download: download, address)
   }
 
-  /// Fetches all of it first, into a folder that is gone afterwards.
+  /// Downloads all files into a temporary folder, then imports them.
   private func run(download: DayFilesDownload, _ address: String) async throws {
     let home = common.homeDirectory
-    // Makes the folder, which is this user's own.
+    // This creates the folder of the home, which only its user can read.
     _ = try home.createStore()
     let folder = "\(home.directory)/import-\(UUID().uuidString.lowercased())"
     try PrivateFile.makeDirectory(folder)
@@ -230,7 +230,7 @@ struct Import: AsyncParsableCommand {
     return options
   }
 
-  /// Asks, where somebody can answer.
+  /// The question whether two records are of the same person; `nil` if there is no person to answer.
   private static var confirmation: ImportOperation.PersonConfirmation? {
     guard Console.isInteractive else { return nil }
     return { contradiction in
@@ -241,7 +241,7 @@ struct Import: AsyncParsableCommand {
 
   private func spooled() async throws -> SpooledInput {
     let home = common.homeDirectory
-    // Makes the folder, which is this user's own.
+    // This creates the folder of the home, which only its user can read.
     _ = try home.createStore()
     return try await interruptible("nothing was imported.") {
       try await onThread { isCancelled in try SpooledInput(in: home.directory, isCancelled: isCancelled) }

@@ -5,7 +5,7 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-/// What an import says when it has ended: a table by type, then what was left out and why, then one line.
+/// The result of an import: a table by type, then what was left out and why, then one line.
 struct ImportPresentation {
   let result: ImportResult
   let isDryRun: Bool
@@ -74,7 +74,7 @@ struct ImportPresentation {
     }
   }
 
-  /// `12; lines 3, 4, 5, 6, 7, ...`
+  /// Returns the number and the lines of a finding: `12; lines 3, 4, 5, 6, 7, ...`.
   private static func places(_ finding: ImportReport.Finding) -> String {
     let count = HumanFormat.count(finding.count)
     if finding.lines.isEmpty { return count }
@@ -123,12 +123,12 @@ extension WriteSummary.Counts {
 }
 
 extension MissingSamples {
-  /// `1 sample of earlier exports is`, `2 samples of earlier exports are`
+  /// The number of missing samples: `1 sample of earlier exports is`, `2 samples of earlier exports are`.
   fileprivate var count: String {
     "\(HumanFormat.count(total, "sample")) of earlier exports \(total == 1 ? "is" : "are")"
   }
 
-  /// Follows "because".
+  /// The reason for a refusal; follows "because".
   var explanation: String {
     let whole = wholeTypes
     let count = "\(count) missing in this one"
@@ -139,7 +139,7 @@ extension MissingSamples {
 }
 
 extension ImportReport {
-  /// Follows "The file ends in the middle".
+  /// The place where a file ends early; follows "The file ends in the middle".
   var whereItEnds: String {
     let line = end.map { " of line \(HumanFormat.count($0.line))" } ?? ""
     let sample = last.map { ", after \($0.type.shortName) of \(Timestamp(seconds: $0.start.seconds).iso8601)" } ?? ""
@@ -147,35 +147,35 @@ extension ImportReport {
   }
 }
 
-/// What `hpeer import --json` prints.
+/// The output of `hpeer import --json`.
 struct ImportSummaryObject: Encodable {
   struct Entry: Encodable {
     var type: String
-    /// In the file.
+    /// The number of samples in the file.
     var read: Int
     var added: Int
     var unchanged: Int
-    /// Deleted here, and not added again.
+    /// The number of samples that are deleted here, and were not added again.
     var refused: Int
     var deleted: Int
-    /// In earlier exports and not in this one; after a snapshot these are deleted.
+    /// The number of samples in earlier exports that are not in this one. After a snapshot these are deleted.
     var missing: Int?
   }
 
   var added: Int
   var unchanged: Int
-  /// Deleted here, and not added again.
+  /// The number of samples that are deleted here, and were not added again.
   var refused: Int
   var deleted: Int
   var seconds: Double
   var dryRun: Bool
-  /// When the same bytes were imported before, because of which nothing was read.
+  /// The time of an earlier import of the same bytes. In that case nothing was read.
   var importedBefore: Timestamp?
-  /// See ``SnapshotOutcome``.
+  /// The outcome of `--snapshot`; see ``SnapshotOutcome``.
   var snapshot: String?
-  /// By how many samples they are, the most first.
+  /// The types, those with the most samples first.
   var types: [Entry]
-  /// Where a zip file or folder held several exports: these, the newest last.
+  /// The exports, the newest last, if a zip file or folder held several.
   var exports: [ImportResult.Export]?
   var report: ImportReport
 
@@ -195,7 +195,7 @@ struct ImportSummaryObject: Encodable {
     }.sorted { ($1.read, $0.type) < ($0.read, $1.type) }
     exports = result.exports.isEmpty ? nil : result.exports
     report = result.report
-    // Only of a whole file it is remembered that it was read.
+    // Only files that were read to their end are remembered.
     if result.earlier != nil { report.isComplete = true }
   }
 }

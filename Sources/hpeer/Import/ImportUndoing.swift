@@ -3,7 +3,7 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-/// `hpeer import --undo`.
+/// The command `hpeer import --undo`.
 struct ImportUndoing {
   let home: Home
   let isDryRun: Bool
@@ -46,7 +46,7 @@ struct ImportUndoing {
     }
   }
 
-  /// What `--json` prints.
+  /// The output of `--json`.
   private struct Report: Encodable {
     struct Entry: Encodable {
       var type: String
@@ -55,14 +55,14 @@ struct ImportUndoing {
     }
 
     var file: String
-    /// When the import began.
+    /// The start of the import.
     var imported: Timestamp
-    /// Samples that the import had added.
+    /// The number of samples that the import had added.
     var removed: Int
-    /// Samples that it had deleted or replaced.
+    /// The number of samples that the import had deleted or replaced.
     var restored: Int
     var dryRun: Bool
-    /// By identifier.
+    /// The types, by identifier.
     var types: [Entry]
 
     init(_ undo: ImportUndo, isDryRun: Bool) {

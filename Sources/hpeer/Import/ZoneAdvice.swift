@@ -6,26 +6,27 @@ import HealthStore
 import OperatingSystem
 import Terminal
 
-/// Says, after an import or a pull, that the days of this machine's zone are not those of the record, and names zones that are.
+/// The advice to set a home zone if the days of this machine's zone are not those of the record. It names zones that
+/// fit.
 struct ZoneAdvice {
   private let store: HealthStore
-  /// Up to which samples say where the person is.
+  /// The time up to which samples say where the person is.
   private let date: Timestamp
-  /// Of the phone's clock then, in seconds; `nil` where nothing says it.
+  /// The UTC offset of the phone's clock then, in seconds; `nil` if it is unknown.
   private let offset: Int?
   private let region: String?
-  /// The machine that was pulled from, and the zone that its owner chose; nil if that is not known.
+  /// The machine that was pulled from, and the zone that its owner chose; `nil` if that is unknown.
   private let chosen: (machine: String, zone: TimeZone)?
 
-  /// After an import.
+  /// Creates the advice after an import.
   init(store: HealthStore, report: ImportReport) {
     (self.store, date, offset) = (store, report.exportDate ?? .now, report.exportDate == nil ? nil : report.utcOffset)
     region = report.locale.flatMap { Locale(identifier: $0).region?.identifier }
     chosen = nil
   }
 
-  /// Creates advice after a pull. The samples say where they were recorded, and the other machine may say which zone its owner
-  /// chose.
+  /// Creates the advice after a pull. The samples say where they were recorded, and the other machine may say which
+  /// zone its owner chose.
   init(pulledInto store: HealthStore, from machine: String, zone: TimeZone?) async throws {
     var newest: Timestamp?
     for type in try await store.samples.typeCounts().map(\.type) {
@@ -37,13 +38,13 @@ struct ZoneAdvice {
     chosen = zone.map { (machine, $0) }
   }
 
-  /// Where countries have which zones (tzdata).
+  /// The file that lists the zones of each country (tzdata).
   private static let table = "/usr/share/zoneinfo/zone.tab"
   private static let mostNamed = 3
-  /// Days before the export of which samples say where they were recorded.
+  /// The number of days before the export from which samples say where they were recorded.
   private static let recent: Int64 = 180
 
-  /// Does nothing where a home zone was chosen, or this machine's may be it.
+  /// Prints the advice. Does nothing if a home zone was chosen, or if this machine's zone fits.
   func give() async throws {
     guard try await store.settings.current().homeZone == nil else { return }
     let instant = Date(timeIntervalSince1970: TimeInterval(date.seconds))
@@ -56,7 +57,7 @@ struct ZoneAdvice {
       return try await offer([chosen.zone.identifier], "\(cut), and \(other)")
     }
     let recorded = try await recordedZones(before: date)
-    // Who is at home in a zone of the same clock sees the same days.
+    // A zone with the same clock has the same days.
     let said = recorded.first.flatMap { TimeZone(identifier: $0) }
     guard let offset = offset ?? said?.secondsFromGMT(for: instant) else { return }
     let fits =
@@ -69,7 +70,7 @@ struct ZoneAdvice {
     try await offer(zones, "\(cut), and \(other)")
   }
 
-  /// Says what is wrong, and asks whether the first of some zones is right, where a person can answer.
+  /// Says what does not fit and, if a person can answer, asks whether the first of some zones is right.
   private func offer(_ names: [String], _ what: String) async throws {
     // Another machine may know zones that this one has no rules of.
     let zones = names.filter { (try? ZoneRules(named: $0)) != nil }
@@ -88,14 +89,14 @@ struct ZoneAdvice {
     Console.say("Days are those of \(likely) from now on; `hpeer zone` changes it.")
   }
 
-  /// Whether two zones show the same time now and half a year before.
+  /// Returns whether two zones show the same time now and half a year before.
   private static func agree(_ one: TimeZone, _ other: TimeZone, at instant: Date) -> Bool {
     [instant, instant.addingTimeInterval(-183 * 86_400)].allSatisfy {
       one.secondsFromGMT(for: $0) == other.secondsFromGMT(for: $0)
     }
   }
 
-  /// Where samples say that they were recorded, the most frequent first.
+  /// Returns the zones in which samples say that they were recorded, the most frequent first.
   private func recordedZones(before date: Timestamp) async throws -> [String] {
     let first = date.microseconds.subtractingReportingOverflow(Self.recent * 86_400_000_000).partialValue
     let counts = try await store.samples.numbers { reader in

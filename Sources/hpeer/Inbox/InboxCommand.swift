@@ -114,7 +114,7 @@ struct InboxAdd: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    // Before anything is asked.
+    // This is checked before anything is asked.
     let place = try InboxPlace(home.settings(), host: host)
     let senders = InboxSenders(try await home.openRegistry(), auditedIn: try home.createStore())
     if try await senders.needsPerson(), !mergePerson { try await askWhosePhone(home) }
@@ -128,7 +128,7 @@ struct InboxAdd: AsyncParsableCommand {
     }
   }
 
-  /// A phone tells no person.
+  /// Asks whose phone it is, because phones do not say.
   private func askWhosePhone(_ home: Home) async throws {
     let owner = PersonText.owner(try await home.openStore().person())
     if let owner { Console.say(owner) }
@@ -169,7 +169,7 @@ struct InboxRemove: AsyncParsableCommand {
   }
 }
 
-/// What is said of an inbox that is served.
+/// The messages about an inbox that is served.
 enum InboxPresentation {
   static func listening(_ settings: InboxSettings, port: Int) {
     let how =
@@ -185,7 +185,7 @@ enum InboxPresentation {
     }
   }
 
-  /// Says that the days of a phone aren't those that are counted here.
+  /// Warns that the days of a phone are not those that are counted here.
   static func foreignZone(_ sender: String, _ clock: ClockInBody) {
     let offset = Timestamp(clock.date).iso8601(in: TimeZone(secondsFromGMT: clock.offset) ?? .gmt).suffix(6)
     let machine = PlainText.escaped(TimeZone.current.identifier, limit: 60)

@@ -6,7 +6,7 @@ import OperatingSystem
 import PeerServer
 import Terminal
 
-/// Whether and how an inbox is served, by whichever command.
+/// The options for serving an inbox, shared by commands.
 struct InboxOptions: ParsableArguments {
   @Flag(help: "Receive data from the apps of `hpeer inbox`, on a separate port.")
   var inbox = false
@@ -34,9 +34,9 @@ struct InboxOptions: ParsableArguments {
     }
   }
 
-  /// `nil` where none is served.
+  /// Returns the settings of the inbox; `nil` if none is served.
   ///
-  /// - Parameter host: the address to bind; `nil` for all.
+  /// - Parameter host: The address to bind to; `nil` for all.
   func settings(host: String?) -> InboxSettings? {
     guard inbox else { return nil }
     var settings = InboxSettings()
@@ -48,17 +48,17 @@ struct InboxOptions: ParsableArguments {
   }
 }
 
-/// Where apps send to, so far as this machine's settings say it.
+/// The address to which apps send, as far as this machine's settings say it.
 struct InboxPlace {
   var scheme: String
   var host: String
   var port: Int
-  /// What phones are shown; `nil` where the settings do not say which file it is.
+  /// The certificate that phones are shown; `nil` if the settings do not say which file it is.
   var security: InboxSettings.Security?
 
-  /// What `[run]` and `[serve]` of the settings say.
+  /// Creates the place from `[run]` and `[serve]` of the settings.
   ///
-  /// - Throws: `SettingsFileError` where a table has a mistake, such as a port that there is not.
+  /// - Throws: `SettingsFileError` if a table has a mistake, such as a number that is no port.
   init(_ settings: SettingsFile, host: String?) throws {
     let tables = ["run", "serve"].compactMap { name in settings.commands.first { $0.command == name } }
     func value(_ key: String) -> DestinationSettings.Value? { tables.lazy.compactMap { $0.values[key] }.first }
@@ -67,7 +67,7 @@ struct InboxPlace {
     func text(_ key: String) -> String? { if case .text(let text)? = value(key) { text } else { nil } }
     security = isPlain ? .proxied : .ownAuthority
     if let certificate = text("inbox-cert"), let key = text("inbox-key") {
-      // A relative path is one of wherever the server was started.
+      // A relative path depends on where the server was started.
       let isKnown = certificate.hasPrefix("/") && key.hasPrefix("/")
       security = isKnown ? .files(certificate: certificate, key: key) : nil
     }
@@ -78,7 +78,7 @@ struct InboxPlace {
     port = try ListeningPort.port(values["inbox-port"], of: "inbox-port") ?? port
   }
 
-  /// What to type into an app.
+  /// Returns the address to type into an app.
   func url(of sender: String) -> String {
     let named = host.contains(":") ? "[\(host)]" : host
     return "\(scheme)://\(named):\(port)/inbox/\(sender)"

@@ -38,7 +38,7 @@ struct CoverageCommand: AsyncParsableCommand {
       let coverage = try await Coverage.coverage(
         of: type, in: question.range, within: question.limits, from: question.sources, zone: question.zone,
         store: store)
-      // What is true of a person has no day.
+      // Facts about the person, such as the date of birth, have no day.
       if named.isEmpty, coverage.implausibleTime == 0, coverage.extent == nil || coverage.extent == 0...0 { continue }
       found.append(coverage)
     }
@@ -53,7 +53,7 @@ struct CoverageCommand: AsyncParsableCommand {
   }
 }
 
-/// On which days there are samples, as JSON: docs/reference/json.md.
+/// The days on which there are samples, as JSON: docs/reference/json.md.
 struct CoverageObject: Encodable {
   var zone: String
   var types: [Entry]
@@ -99,7 +99,7 @@ struct CoverageObject: Encodable {
   }
 }
 
-/// A calendar of what there is, for people.
+/// A calendar of the days with samples, for people.
 struct CoveragePresentation {
   let question: Question
 
@@ -110,7 +110,7 @@ struct CoveragePresentation {
 
   // MARK: Days
 
-  /// A line for each month, a column for each day: 39 columns wide.
+  /// Prints a line for each month and a column for each day, 39 columns wide.
   func print(days coverage: Coverage) throws {
     let style = Console.outputStyle
     guard let extent = coverage.extent else {
@@ -143,7 +143,7 @@ struct CoveragePresentation {
 
   // MARK: Months
 
-  /// A line for each type, a column for each month: as many of the last as fit.
+  /// Prints a line for each type and a column for each month: as many of the last months as fit.
   func print(months coverages: [Coverage]) throws {
     let extents = coverages.compactMap(\.extent)
     guard let first = extents.map(\.lowerBound).min(), let last = extents.map(\.upperBound).max() else {
@@ -170,7 +170,7 @@ struct CoveragePresentation {
     }
   }
 
-  /// A year above its January, as far as there is room for it; one in any case.
+  /// Returns the heading: each year above its January if there is room, and one year in any case.
   private func years(_ first: Int, _ last: Int) -> String {
     var line = ""
     for number in first...last where number % 12 == 0 || number == first {
@@ -186,7 +186,9 @@ struct CoveragePresentation {
 
   private func name(_ coverage: Coverage) -> String { PlainText.escaped(coverage.type.shortName, limit: 60) }
 
-  /// - Parameter share: from 0 to 1.
+  /// Returns the mark for a share of days with samples.
+  ///
+  /// - Parameter share: From 0 to 1.
   private func mark(_ share: Double) -> String {
     let marks = usesUTF8 ? ["·", "░", "▒", "▓", "█"] : [".", "-", "=", "%", "#"]
     return share <= 0 ? marks[0] : marks[min(4, 1 + Int(share * 3.999))]
@@ -194,6 +196,6 @@ struct CoveragePresentation {
 }
 
 extension String {
-  /// Without spaces at its end.
+  /// The string without trailing spaces.
   var trimmedAtEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
 }

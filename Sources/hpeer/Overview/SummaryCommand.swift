@@ -24,7 +24,7 @@ struct SummaryCommand: AsyncParsableCommand {
   @OptionGroup var strictness: StrictOption
   @OptionGroup var output: JSONOption
 
-  /// As many as the usual ones are.
+  /// The minimum number of types: as many as there are usual ones.
   private static let leastTypes = DaySummaryQuery.usualTypes.count
 
   func validate() throws {
@@ -51,7 +51,7 @@ struct SummaryCommand: AsyncParsableCommand {
   }
 }
 
-/// One day as JSON: docs/reference/json.md.
+/// The summary of a day as JSON: docs/reference/json.md.
 struct SummaryObject: Encodable {
   var date: String
   var zone: String

@@ -2,7 +2,7 @@ import HealthAnalysis
 import HealthModel
 import Terminal
 
-/// One day on one screen.
+/// The summary of a day on one screen.
 struct SummaryPresentation {
   let summary: DaySummary
   let question: Question
@@ -13,7 +13,7 @@ struct SummaryPresentation {
     let weekday = Self.weekdays[(summary.day % 7 + 7) % 7]
     let date = question.zone.date(Timestamp(seconds: question.zone.start(ofDay: summary.day)))
     let isTerminal = Console.capabilities.isTerminal(.output)
-    // A zone that nobody chose is this machine's.
+    // A zone that was not chosen is this machine's.
     let guessed = isTerminal && !question.home.isChosen && question.zone.name == question.home.rules.name
     let zone = PlainText.escaped(question.zone.name, limit: 60) + (guessed ? " (this machine's)" : "")
     try Console.print(
@@ -39,7 +39,7 @@ struct SummaryPresentation {
     if !words.isEmpty { Console.say(words.joined(separator: "; ") + ".") }
   }
 
-  /// How much of a day is known that is not whole.
+  /// The text that says up to which time an unfinished day is known.
   private var extent: String {
     guard let known = summary.knownUntil, question.zone.dayNumber(at: known.seconds) == summary.day else {
       return "up to now"
@@ -122,15 +122,15 @@ struct SummaryPresentation {
     case half = "half of days"
   }
 
-  /// What a row says of a type, from a wide window to a narrow one: rather fewer numbers than names that are cut, or numbers
-  /// without their unit.
+  /// The columns of the table and whether units are shown, from a wide window to a narrow one. Fewer numbers are
+  /// better than cut names or numbers without their unit.
   private static let layouts: [(columns: [Column], hasUnit: Bool)] = [
     ([.today, .usual, .half, .week, .days, .change], true), ([.today, .usual, .half, .week, .change], true),
     ([.today, .usual, .week, .change], true), ([.today, .usual, .week], true), ([.today, .usual], true),
     ([.today], true), ([.today], false),
   ]
 
-  /// The most that fits. What goes into a pipe has all of it.
+  /// The widest table that fits. A pipe gets all columns.
   private var table: (columns: [Column], table: Table) {
     let tables = Self.layouts.lazy.map { ($0.columns, table(of: $0.columns, hasUnit: $0.hasUnit)) }
     guard Console.capabilities.isTerminal(.output) else { return tables[0] }
@@ -177,17 +177,17 @@ struct SummaryPresentation {
   }
 }
 
-/// The instant up to which a record is known, as people say it.
+/// The text for the instant up to which a record is known.
 enum RecordEndText {
-  /// `07:30`
+  /// Returns a time of day, such as `07:30`.
   static func time(_ instant: Timestamp, _ zone: ZoneRules) -> String {
     String(zone.text(instant).dropFirst(11).prefix(5))
   }
 }
 
-/// A blood pressure as people say it.
+/// The text for a blood pressure.
 enum BloodPressureText {
-  /// `120/80 mmHg`
+  /// Returns both values and the unit, such as `120/80 mmHg`.
   static func of(_ pressure: BloodPressure) -> String {
     let values = [pressure.systolic, pressure.diastolic].map { HumanFormat.number(NumberText.rounded($0, digits: 1)) }
     return values.joined(separator: "/") + " mmHg"

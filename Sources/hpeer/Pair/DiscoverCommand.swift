@@ -29,7 +29,7 @@ struct Discover: AsyncParsableCommand {
 
   private struct Report: Encodable {
     var peers: [Entry]
-    /// Services that are not among `peers`, by the address that announces too many.
+    /// The number of services that are not among `peers`, by the address that announces too many.
     var more: [String: Int]
     var ignored: Int
   }
@@ -45,7 +45,7 @@ struct Discover: AsyncParsableCommand {
     var paired: Bool
     var pairing: Bool
     var hpeer: Bool
-    /// The dialect; left out for a server that hpeer does not speak with.
+    /// The dialect; `nil` for a server that hpeer cannot speak with.
     var kind: String?
     var addresses: [Address]
   }
@@ -89,7 +89,7 @@ struct Discover: AsyncParsableCommand {
     }
   }
 
-  /// A name of another machine that this one's may be taken for.
+  /// Returns the name of another machine that this one's name may be taken for.
   private static func lookalike(_ peer: DiscoveredPeer, _ names: [String]) -> String? {
     names.first { LookAlike.areConfusable(peer.name, $0) }.map { PlainText.escaped($0, limit: 60) }
   }

@@ -66,7 +66,7 @@ struct IdentityRotate: AsyncParsableCommand {
 
   func run() async throws {
     let home = common.homeDirectory
-    // A running server would go on with the old key, and nobody would notice.
+    // A running server would silently go on with the old key.
     let lock = try ServeLock(home)
     defer { lock.release() }
     let registry = try await home.openRegistry()
@@ -81,7 +81,8 @@ struct IdentityRotate: AsyncParsableCommand {
     let name = Hostname.short
     if !clients.isEmpty {
       Console.say(
-        "These machines refuse it until they pair again. On each, run `hpeer unpair \(name)`, then `hpeer pair \(name)`:")
+        "These machines refuse it until they pair again. On each, run `hpeer unpair \(name)`, then `hpeer pair \(name)`:"
+      )
       for client in clients { Console.say("  \(PlainText.escaped(client.name)) (\(client.id.short))") }
     }
     if !servers.isEmpty {

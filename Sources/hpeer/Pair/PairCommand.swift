@@ -41,7 +41,8 @@ struct Pair: AsyncParsableCommand {
   var fingerprint: String?
   @Flag(help: "Read the code from standard input.")
   var codeStdin = false
-  @Flag(help: "Open a pairing window on the running server and show the code until a device pairs or you stop the command.")
+  @Flag(
+    help: "Open a pairing window on the running server and show the code until a device pairs or you stop the command.")
   var wait = false
   @Flag(help: "Close the pairing window of the running server.")
   var close = false
@@ -57,7 +58,8 @@ struct Pair: AsyncParsableCommand {
       )
     }
     if picture != nil, name == "-" || source != nil || host != nil || codeStdin || fingerprint != nil {
-      throw ValidationError("--qr already contains the address and code. Remove -, --host, --fingerprint or --code-stdin.")
+      throw ValidationError(
+        "--qr already contains the address and code. Remove -, --host, --fingerprint or --code-stdin.")
     }
     if let fingerprint, Fingerprint(shown: fingerprint) == nil {
       throw ValidationError(
@@ -118,7 +120,7 @@ struct Pair: AsyncParsableCommand {
     try await dialogue.introduce(to: server)
   }
 
-  /// Pairing again is allowed: it renews the token.
+  /// Finds the machine to pair with. A paired machine may pair again, which renews the token.
   private func find(_ finder: PeerFinder) async throws -> [PeerEndpoint] {
     switch try await finder.target(named: name) {
     case .unpaired(_, let endpoints): return endpoints
@@ -134,7 +136,7 @@ struct Pair: AsyncParsableCommand {
 
   private func waitHere() async throws {
     let path = common.homeDirectory.socketPath
-    // The server says what stands in the way of a store that cannot be read.
+    // The server reports why a store cannot be read.
     let store = try? common.homeDirectory.openStore()
     if let person = try? await store?.person(), let text = PersonText.owner(person) {
       Console.say(text)

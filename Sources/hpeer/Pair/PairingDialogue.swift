@@ -7,18 +7,18 @@ import PeerTrust
 import QRPictures
 import Terminal
 
-/// Pairs this machine with a server, with a person or a pipe supplying the code.
+/// A dialogue that pairs this machine with a server. A person or a pipe supplies the code.
 struct PairingDialogue {
-  /// Where the code comes from.
+  /// The source of the code.
   enum CodeSource {
     case prompt
     /// The first line of standard input: a code, or a whole payload.
     case standardInput
-    /// All of standard input: the text of a QR code. The name is what lists shall call the machine.
+    /// All of standard input: the text of a QR code. The name is what lists call the machine.
     case text(name: String?)
-    /// A picture of a QR code, likewise.
+    /// A picture of a QR code. The name is what lists call the machine.
     case picture(String, name: String?)
-    /// A code that is asked for, or the first line of standard input, of the machine with this certificate.
+    /// A code for the machine with this certificate: typed, or the first line of standard input.
     case pinned(Fingerprint, name: String?, fromStandardInput: Bool)
   }
 
@@ -26,9 +26,11 @@ struct PairingDialogue {
   private let home: Home
   private let registry: PeerRegistry
 
+  /// Creates a dialogue.
+  ///
   /// - Parameters:
-  ///   - home: with the registry and the identity. A store is made once the machines are paired.
-  ///   - finder: looks for what a code is of where it does not say where that is.
+  ///   - home: The home with the registry and the identity. A store is made once the machines are paired.
+  ///   - finder: Finds the machine of a code that does not say where it is.
   init(_ home: Home, registry: PeerRegistry, identity: PeerIdentity, finder: PeerFinder) {
     (self.home, self.registry) = (home, registry)
     operation = PairOperation(
@@ -51,8 +53,8 @@ struct PairingDialogue {
     return server
   }
 
-  /// Says whether a machine that was paired with just now holds the record of the same person. Where nobody knows, the
-  /// first pull tells why.
+  /// Says whether the machine that was just paired holds the record of the same person. If that is unknown, the first
+  /// pull says why.
   func introduce(to server: ServerRecord) async throws {
     if server.traits.isApp { return try await askWhosePhone(server) }
     switch await operation.introduce(to: server) {
@@ -67,7 +69,8 @@ struct PairingDialogue {
 
   private static func kind(of server: ServerRecord) -> String { server.traits.isApp ? " (\(server.dialect))" : "" }
 
-  /// A phone tells no person. Where nobody can answer, or says no, the first pull says what to do.
+  /// Asks whose phone it is, because phones do not say. Without an answer, or after a no, the first pull says what to
+  /// do.
   private func askWhosePhone(_ server: ServerRecord) async throws {
     let home = home
     guard let store = try await onThread({ _ in try home.openStoreIfThere() }), try await !store.isEmpty(),
@@ -78,10 +81,11 @@ struct PairingDialogue {
     try await check.confirm(try await check.agreement(onPhone: server, in: store), with: server, in: store)
   }
 
-  /// More than any QR code holds.
+  /// The maximum length in bytes, more than any QR code holds.
   private static let longestText = 8_192
 
-  /// Whoever pastes it does not end standard input as well. An object may have been given lines.
+  /// Returns whether a pasted text is complete. Pasting does not end standard input, and a JSON object may have
+  /// several lines.
   private static func isWhole(_ text: String) -> Bool {
     let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
     if text.isEmpty { return false }
@@ -102,7 +106,7 @@ struct PairingDialogue {
     return .text(text, name: name)
   }
 
-  /// The code in a picture; of several, the one that a person on a terminal chooses.
+  /// Returns the code in a picture. If it shows several, a person on a terminal chooses.
   private static func readPicture(_ path: String) async throws -> String {
     let texts = try await QRPicture.texts(in: path)
     let shown = try PairOperation.shownInvitations(among: texts)
@@ -121,7 +125,7 @@ struct PairingDialogue {
   }
 
   @Sendable private static func ask(_ peer: String) async throws -> PairOperation.TypedCode? {
-    // It is on a screen beside this one, and of use once.
+    // The code is shown while it is typed: it is on a screen nearby, and of use once.
     let text = try await Prompt.readLine(prompt: "Code shown on \(PlainText.escaped(peer)): ")
     if text.utf8.count > 12, (try? PairOperation.invitation(among: [text])) != nil { return .text(text) }
     if let code = PairingCode(text) { return .digits(code) }
@@ -129,7 +133,7 @@ struct PairingDialogue {
     return nil
   }
 
-  /// What is typed for a machine whose certificate is known; that it is a code shows where it is tried.
+  /// Reads the code of a machine whose certificate is known. Whether it is a code shows when it is used.
   private static func readCode(of name: String?, _ fromStandardInput: Bool) async throws -> String {
     if fromStandardInput { return try await firstLine() }
     let peer = name.map { PlainText.escaped($0) } ?? "the other machine"
@@ -151,14 +155,14 @@ struct PairingDialogue {
     return .text(try PairOperation.invitation(among: [line]), name: nil)
   }
 
-  /// Why `text` is no code. Nothing has been sent for it, so it costs no attempt.
+  /// Returns why `text` is not a code. Nothing has been sent for it, so it costs no attempt.
   private static func noCode(_ text: String) -> String {
     let what = digits(in: text).map { "That has \(HumanFormat.count($0, "digit"))" } ?? "That is not a code"
     return
       "\(what); a code has six digits, such as 482 913, and the eight characters of HealthSync go with --fingerprint."
   }
 
-  /// How many there are, if there is nothing else.
+  /// Returns the number of digits in a text that has nothing else; `nil` for any other text.
   private static func digits(in text: String) -> Int? {
     let characters = text.filter { !$0.isWhitespace && $0 != "-" }
     return !characters.isEmpty && characters.allSatisfy { $0.isASCII && $0.isNumber } ? characters.count : nil

@@ -2,9 +2,9 @@ import HealthOperations
 import PeerTrust
 import Terminal
 
-/// What working with another machine says beside its outcome, and what it asks.
+/// The messages and questions that come up while working with another machine.
 enum PeerConversation {
-  /// Asks, where somebody can answer.
+  /// The question whether two records are of the same person; `nil` if there is no person to answer.
   static var confirmation: PullOperation.PersonConfirmation? {
     guard Console.isInteractive else { return nil }
     return { server, doubt in

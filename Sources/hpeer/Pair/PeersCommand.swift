@@ -24,7 +24,8 @@ struct Peers: AsyncParsableCommand {
 }
 
 struct PeersList: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "List the machines that may read here, and those that are pulled from.")
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the machines that may read here, and those that are pulled from.")
 
   @OptionGroup var common: CommonOptions
   @OptionGroup var output: JSONOption
@@ -36,11 +37,11 @@ struct PeersList: AsyncParsableCommand {
     struct Client: Encodable {
       var name: String
       var id: String
-      /// As older events of the audit log name it.
+      /// The ID that older events of the audit log have.
       var formerId: String?
       var method: String
       var state: String
-      /// The token is valid only together with the client's certificate.
+      /// Whether the token is valid only together with the client's certificate.
       var bound: Bool
       var types: [String]?
       var since: Timestamp?
@@ -50,7 +51,7 @@ struct PeersList: AsyncParsableCommand {
       var created: Date
       var lastSeen: Date?
       var expires: Date
-      /// For how many days each use makes the token valid.
+      /// The number of days for which each use makes the token valid.
       var tokenDays: Double
     }
     struct Server: Encodable {
@@ -61,7 +62,7 @@ struct PeersList: AsyncParsableCommand {
       var created: Date
       var lastUsed: Date?
       var expires: Date?
-      /// Of an app on a phone.
+      /// The dialect of an app on a phone; `nil` for a machine that runs hpeer.
       var dialect: String?
       var coverage: CoverageReport?
     }
@@ -120,7 +121,7 @@ struct PeersList: AsyncParsableCommand {
     }
   }
 
-  /// By id; none where there is no store that could be read.
+  /// Returns the coverage of apps, by ID; none if the store cannot be read.
   private func coverages(of servers: [ServerRecord]) async -> [PeerID: PullCoverage] {
     guard servers.contains(where: \.traits.isApp), let store = try? common.homeDirectory.openStore() else { return [:] }
     var coverages: [PeerID: PullCoverage] = [:]
@@ -148,7 +149,7 @@ struct PeersList: AsyncParsableCommand {
       })
   }
 
-  /// What a scope lets through, in a few words.
+  /// Returns what a scope lets through, in a few words.
   static func text(_ scope: SampleFilter, onlyDaily: Bool, in zone: TimeZone) -> String {
     let types = scope.types.map { $0.count == 1 ? $0.first?.shortName ?? "" : "\($0.count) types" }
     let prefix = onlyDaily ? "daily numbers of " : ""
@@ -240,7 +241,7 @@ struct PeersSet: AsyncParsableCommand {
     if let start = period.start { scope.earliest = start }
     if noTo { scope.end = nil }
     if let end = period.end { scope.end = end }
-    // One of them may be from before. Nothing is changed by a command that is refused.
+    // The other bound may be an older one. A command that is refused changes nothing.
     guard scope.instants != nil else { throw ValidationError("--from must be before --to.") }
     let rights = ClientRights(registry, auditedIn: store)
     try await rights.limit(client, to: scope, isOnlyDaily: onlyDaily, tokenDays: lifetime.tokenDays)

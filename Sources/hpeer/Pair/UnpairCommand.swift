@@ -35,7 +35,7 @@ struct UnpairCommand: AsyncParsableCommand {
     Console.say("No longer paired with \(shown).")
   }
 
-  /// Throws what to do instead where a machine of that name reads from this one.
+  /// Returns the machine to forget. Throws what to do instead if a machine of that name reads from this one.
   private func server(in registry: PeerRegistry) async throws -> ServerRecord {
     do {
       return try await registry.server(matching: name)

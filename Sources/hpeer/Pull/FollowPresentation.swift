@@ -7,8 +7,8 @@ import PeerDiscovery
 import PeerTrust
 import Terminal
 
-/// What following says: a line, or one JSON object on a line of its own, when something has come, and a line when contact
-/// is lost or back.
+/// The messages while following: a line, or one JSON object on a line of its own, when something has come, and a line
+/// when contact is lost or back.
 struct FollowPresentation {
   let pull: PullOperation
   let json: Bool
@@ -23,13 +23,13 @@ struct FollowPresentation {
     var time = Date()
   }
 
-  /// Follows these until somebody ends it, and tells about it.
+  /// Follows these machines until it is interrupted, and reports what happens.
   func follow(_ servers: [(ServerRecord, [PeerEndpoint])]) async throws {
     let started = ContinuousClock.now
     let operation = FollowOperation(pull) { [json] in try Self.tell($1, of: $0, json: json) }
     guard case .ended(let result) = try await untilInterrupted({ try await operation.run(servers) }) else { return }
     if let failure = result.failure {
-      // Of one among several, its line has been written.
+      // If there were several machines, the line about this one has been printed.
       throw servers.count > 1 ? ExitCode(ExitStatus.of(failure).rawValue) : failure
     }
     let whom = servers.count == 1 ? PlainText.escaped(servers[0].0.name) : HumanFormat.count(servers.count, "machine")
@@ -71,7 +71,7 @@ struct FollowPresentation {
       EntryFields(.peerChanges, peer: server.name))
   }
 
-  /// In a few words: what an error advises is being done.
+  /// Returns the reason in a few words, without advice: hpeer already does what it advises.
   private static func reason(_ error: any Error) -> String {
     switch error {
     case PeerError.unreachable(let endpoint, let reason):

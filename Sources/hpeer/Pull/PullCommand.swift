@@ -103,7 +103,7 @@ struct PullCommand: AsyncParsableCommand {
         .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
     }
     let target = all ? nil : try await target(finder)
-    // Not before there is a machine that something may come from: an empty store would look like one that was filled.
+    // The store is created only when there is a machine to pull from: an empty store would look like a filled one.
     let store: HealthStore
     if let existing { store = existing } else { store = try await onThread { _ in try home.createStore() } }
     let local = LocalPeer(store: store, registry: registry, identity: identity)
@@ -139,7 +139,7 @@ struct PullCommand: AsyncParsableCommand {
     guard let comparison else {
       let result = try await interruptible { try await pull.run(from: server, at: endpoints) }
       try PullPresentation(result: result).print(json: output.json)
-      // Of a record that was here already, it was said before.
+      // If there was a record before, the advice was given then.
       let held = try await pull.store.samples.typeCounts().map(\.samples).reduce(0, +)
       if !output.json, result.done.added > 0, held <= result.done.added {
         try await ZoneAdvice(pulledInto: pull.store, from: server.name, zone: await pull.homeZone(of: server)).give()
@@ -161,7 +161,8 @@ struct PullCommand: AsyncParsableCommand {
     return try await finder.target(at: endpoint)
   }
 
-  /// One machine that is away does not keep the others from being pulled; the first failure is the command's.
+  /// Pulls from all machines. If one of them is away, the others are pulled all the same; the first failure becomes
+  /// the command's.
   private func pullAll(
     _ servers: [ServerRecord], _ pull: PullOperation, _ comparison: VerifyOperation?
   ) async throws {
@@ -174,7 +175,7 @@ struct PullCommand: AsyncParsableCommand {
       do {
         try await run(pull, comparison, server, PeerFinder.hint(of: server))
       } catch let error as OutputError {
-        // No fault of that machine's, and of no use to go on after.
+        // The output failed, not the machine, so there is no use in going on.
         throw error
       } catch {
         let status = ExitStatus.of(error)

@@ -4,10 +4,10 @@ import PeerClient
 import PeerTrust
 import Terminal
 
-/// What a pull says when it has ended: one line, or one JSON object.
+/// The result of a pull: one line, or one JSON object.
 struct PullPresentation {
   let result: PullResult
-  /// Of `pull --verify`.
+  /// The result of `pull --verify`.
   var verification: VerifyPresentation.Report?
 
   private struct Report: Encodable {
@@ -19,7 +19,7 @@ struct PullPresentation {
     var bytes: Int
     var requests: Int
     var seconds: Double
-    /// Of an app's record.
+    /// The coverage of an app's record.
     var coverage: CoverageReport?
     var verification: VerifyPresentation.Report?
   }
@@ -42,7 +42,8 @@ struct PullPresentation {
 }
 
 extension PullPresentation {
-  /// A phone says nothing of deletions; what it is vouched for says the rest.
+  /// Prints the result of a pull from a phone. A phone reports no deletions; the coverage says how complete the
+  /// record is.
   private func printApp() throws {
     let (server, done) = (result.server, result.done)
     var line = "\(PlainText.escaped(server.name)) (\(server.dialect)): \(HumanFormat.count(done.added)) added, "
@@ -57,40 +58,40 @@ extension PullPresentation {
   }
 }
 
-/// What a pull from one of several machines prints as JSON in the place of its report.
+/// The JSON object for a pull from one of several machines that failed, in place of its report.
 struct FailedPull: Encodable {
   var peer: String
   var id: String
   var error: ErrorObject
 
   static func print(_ server: ServerRecord, _ error: any Error) throws {
-    // A comparison that differs has been printed, with where.
+    // A comparison that found differences has already been printed, with the places.
     if (error as? CommandFailure)?.isInReport == true { return }
     try Console.print(json: FailedPull(peer: server.name, id: server.id.hex, error: ErrorObject(error)))
   }
 }
 
-/// What is vouched for of an app's record, as JSON.
+/// The coverage of an app's record, as JSON: which types were read in full, and back to when.
 struct CoverageReport: Encodable {
   struct Entry: Encodable {
     var type: String
-    /// What the phone had at the last look.
+    /// The number of samples on the phone when they were last listed.
     var samples: Int?
-    /// The start of the earliest sample, where all were read.
+    /// The start of the earliest sample, if all were read.
     var since: Timestamp?
-    /// When all were read last.
+    /// The time at which all samples were last read.
     var swept: Timestamp?
     var complete: Bool
-    /// Samples that could not be understood.
+    /// The number of samples that could not be understood.
     var unreadable: Int?
-    /// Why the type could not be read at the last look.
+    /// The reason why the type could not be read the last time.
     var problem: String?
   }
 
   var types: [Entry]
-  /// Types that the phone has and hpeer does not know.
+  /// The types that the phone has and hpeer does not know.
   var unknown: [String]?
-  /// The phone listed nothing, as a locked one does.
+  /// Whether the phone listed nothing, as a locked one does.
   var empty: Bool?
 
   init(_ coverage: PullCoverage) {
@@ -105,7 +106,7 @@ struct CoverageReport: Encodable {
 }
 
 extension PullCoverage {
-  /// What a line about a pull says of it: the type with the most samples, and what is missing.
+  /// A summary for a line about a pull: the type with the most samples, and what is missing.
   var summary: String {
     if listsNothing {
       return

@@ -3,10 +3,9 @@ import HealthStore
 import Synchronization
 import Terminal
 
-/// Brings the numbers that are kept beside a store up to date, and shows how far that is: the first time, every sample is
-/// looked at.
+/// The update of the numbers that are kept beside a store, with its progress. The first time, every sample is read.
 enum NumbersUpdate {
-  /// Fewer samples are looked at before anybody wonders.
+  /// The minimum number of samples for which progress is shown.
   private static let noticeable = 100_000
 
   static func run(on store: HealthStore) async throws {
@@ -16,7 +15,7 @@ enum NumbersUpdate {
     try await Rollups(of: store) { samples in
       guard total >= noticeable else { return }
       bar.withLock { bar in
-        // Mostly there is nothing to do.
+        // Usually there is nothing to do, and then no bar is shown.
         let shown = bar ?? ProgressBar(label: "statistics", totalItems: total, capabilities: Console.capabilities)
         bar = shown
         shown.advance(items: samples, bytes: 0)

@@ -4,21 +4,22 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// What all commands take that say what a record says: `--source`, `--from`, `--to`, `--on`, `--zone`, `--units`.
+/// The options of all commands that query a record: `--source`, `--from`, `--to`, `--on`, `--zone`, `--units`.
 struct QuestionOptions: ParsableArguments {
   @OptionGroup var dates: DateOptions
   @OptionGroup var sources: SourceOptions
   @OptionGroup var zone: QuestionZoneOptions
   @OptionGroup var units: UnitOptions
 
-  /// What is meant, in a store whose person has a home. Throws where a source is unknown or the time is empty.
+  /// Returns the query of a store, in the home zone of its person. Throws if a source is unknown or the time is
+  /// empty.
   func question(to store: HealthStore, now: Timestamp = .now) async throws -> Question {
     try await Question(
       dates: dates, zone: zone, sources: try await sources.known(in: store), units: units.choice, to: store, now: now)
   }
 }
 
-/// `--strict`, of commands whose numbers apps may have sent.
+/// The option `--strict` of commands whose numbers apps may have sent.
 struct StrictOption: ParsableArguments {
   @Flag(help: "Count only samples, without the totals and means that apps have sent.")
   var strict = false
@@ -27,7 +28,7 @@ struct StrictOption: ParsableArguments {
 }
 
 extension Question {
-  /// Says when there was something last, where the time that was asked about has nothing.
+  /// Says when the newest sample is, if the time that was asked about has none.
   func sayNewest(of types: [SampleType], in store: HealthStore) async throws {
     var newest: Timestamp?
     for type in types {
@@ -39,26 +40,26 @@ extension Question {
   }
 }
 
-/// A part of a record, and how it is to be shown.
+/// A query for a part of a record, and how to show it.
 struct Question {
-  /// Whose days count, and in which all times are printed.
+  /// The zone whose days count and in which all times are printed.
   let zone: ZoneRules
-  /// The zone of the person, where times without a zone are read.
+  /// The home zone of the person, in which times without a zone are read unless `--zone` names another.
   let home: HomeZone
-  /// `nil` for the beginning of the record.
+  /// The start; `nil` for the beginning of the record.
   let start: Timestamp?
-  /// Not included; `nil` for the end of the record.
+  /// The end, not included; `nil` for the end of the record.
   let end: Timestamp?
-  /// Names; `nil` for all.
+  /// The names of sources; `nil` for all.
   let sources: Set<String>?
-  /// What was asked for, also for other programs.
+  /// The chosen units, which also count for other programs.
   let units: UnitChoice
-  /// The same for tables and charts.
+  /// The units of tables and charts.
   let unitsForPeople: UnitChoice
   let now: Timestamp
-  /// Which readings of apps count.
+  /// The rule that says which readings of apps count.
   var readings = ReadingRule.all
-  /// As Foundation knows ``zone``; `nil` where that is several.
+  /// The same zone as Foundation knows it; `nil` for `travel`, which is several zones.
   private let timeZone: TimeZone?
 
   init(
@@ -77,7 +78,7 @@ struct Question {
     timeZone = options.zone == .travel && !options.utc ? nil : reading
     let meant = dates?.bounds(in: reading, now: now) ?? (start: nil, end: nil)
     let bounds = (meant.start?.start(in: reading, now: now), meant.end?.end(in: reading, now: now))
-    // Whole days begin where those of the zone do, wherever somebody was then.
+    // Whole days begin with those of the zone, wherever the person was then.
     let (rules, isTravel) = ((home: home.rules, zone: zone), timeZone == nil)
     func moved(_ instant: Timestamp?, _ bound: DateBound?) -> Timestamp? {
       guard isTravel, let instant, bound?.isWholeDays == true else { return instant }
@@ -89,15 +90,15 @@ struct Question {
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 
-  /// All of time where neither end is given.
+  /// The time as a range, open on a side without a bound.
   var range: Range<Timestamp> {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
   }
 
-  /// Where neither end is given, and on the side of one that is not, what lies outside is left out.
+  /// The range without implausible times, on each side without a bound of its own.
   var limits: Range<Timestamp> { PlausibleTime.limits(from: start, to: end, now: now) }
 
-  /// Days since 1970-01-01 of the first date and the last; `nil` where that end is open.
+  /// The first and the last day, in days since 1970-01-01; `nil` if that end is open.
   var days: (first: Int?, last: Int?) {
     (
       start.map { zone.dayNumber(at: $0.seconds) },
@@ -105,13 +106,13 @@ struct Question {
     )
   }
 
-  /// An instant with its offset, `Z` in UTC.
+  /// Returns an instant with its offset, `Z` in UTC.
   func text(_ instant: Timestamp) -> String { timeZone.map(instant.iso8601) ?? zone.text(instant) }
 
-  /// The same to the second.
+  /// Returns an instant to the second, with its offset.
   func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
 
-  /// The days that a person names beside those of the question. Throws where they are none.
+  /// Returns the range of another period, to compare with. Throws if it is empty.
   func range(of period: PeriodArgument) throws -> Range<Timestamp> {
     let reading = timeZone ?? home.timeZone
     let bounds = period.bounds(in: reading, now: now)
@@ -120,12 +121,12 @@ struct Question {
     return start..<end
   }
 
-  /// The date that it is now, in days since 1970-01-01.
+  /// The current date, in days since 1970-01-01.
   var today: Int { zone.dayNumber(at: now.seconds) }
 
-  /// What asks for the numbers of a type.
+  /// Returns the query for the numbers of a type.
   ///
-  /// - Parameter start: not that of the question, whose part it is.
+  /// - Parameter start: The start, which need not be that of the whole query.
   func statistics(
     of type: SampleType, by size: BucketSize, from start: Timestamp?, to end: Timestamp?,
     weekStartsOnSunday: Bool = false
@@ -139,9 +140,9 @@ struct Question {
   }
 }
 
-/// The zone whose days a question is about, and in which times are printed.
+/// The options for the zone whose days count and in which times are printed.
 struct QuestionZoneOptions: ParsableArguments {
-  // Those west of Greenwich begin like options.
+  // Offsets west of Greenwich begin with a hyphen, as options do.
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
@@ -156,7 +157,7 @@ struct QuestionZoneOptions: ParsableArguments {
   }
 }
 
-/// What `--zone` names.
+/// The value of `--zone`.
 enum QuestionZone: ExpressibleByArgument, Hashable {
   case home
   case travel
@@ -175,14 +176,16 @@ enum QuestionZone: ExpressibleByArgument, Hashable {
   var defaultValueDescription: String { "home" }
 }
 
-/// The zone of the person of a record.
+/// The home zone of the person of a record.
 struct HomeZone {
   let timeZone: TimeZone
   let rules: ZoneRules
-  /// Whether the person has said so; else it is that of this machine.
+  /// Whether the person has chosen the zone; else it is this machine's.
   let isChosen: Bool
 
-  /// - Throws: ``ZoneError`` where the zone is no longer known to this system.
+  /// Creates the zone from the settings of a store.
+  ///
+  /// - Throws: ``ZoneError`` if this system no longer knows the zone.
   init(_ settings: AnalysisSettings) throws {
     let chosen = settings.homeZone.flatMap(TimeZone.init(identifier:))
     timeZone = chosen ?? .current

@@ -3,7 +3,7 @@ import Foundation
 import HealthAnalysis
 import HealthModel
 
-/// `--on`: days as people name them.
+/// The value of `--on`: days as people name them.
 struct PeriodArgument: ExpressibleByArgument {
   let period: SpokenPeriod
 
@@ -19,11 +19,11 @@ struct PeriodArgument: ExpressibleByArgument {
   }
 }
 
-/// How dates are written and weeks begin where this machine's person is, as far as the environment says it (`locale(7)`).
+/// The date and week conventions of this machine's locale, as far as the environment says it (`locale(7)`).
 struct TimeLocale {
   static let current = TimeLocale(ProcessInfo.processInfo.environment)
 
-  /// `nil` where it is not said.
+  /// The order of dates with slashes; `nil` if the environment does not say it.
   let slashes: SpokenPeriod.SlashOrder?
   let weekStartsOnSunday: Bool
 
@@ -42,19 +42,21 @@ struct TimeLocale {
   private static let monthFirst: Set = ["US", "PH", "PW", "FM", "MH", "AS", "GU", "MP", "PR", "UM", "VI"]
 }
 
-/// Words of time among the words of a command, put where the parser reads them: `hpeer sleep last week`,
-/// `hpeer stats steps by month this year`.
+/// The rewriting of words of time into options for the parser: `hpeer sleep last week`, `hpeer stats steps by month
+/// this year`.
 enum SpokenTime {
-  /// Commands that ask about a stretch of time; those of them that divide it.
+  /// The commands that ask about a period of time.
   private static let commands: Set = [
     "audit", "audit show", "chart", "coverage", "export", "latest", "report", "show", "sleep", "stats", "summary",
     "workouts",
   ]
   private static let dividing: Set = ["chart", "sleep", "stats"]
-  /// As many words as the longest period has.
+  /// The number of words in the longest period.
   private static let longest = 3
 
-  /// - Parameter words: what follows the command.
+  /// Returns the words with words of time replaced by options.
+  ///
+  /// - Parameter words: The words after the command.
   static func arranged(_ words: [String], of command: String) -> [String] {
     guard commands.contains(command) else { return words }
     var words = words
@@ -74,7 +76,7 @@ enum SpokenTime {
     }
   }
 
-  /// `this month vs last month`, or short `this month vs last`.
+  /// Returns the words with `vs last month`, or short `vs last`, replaced by `--versus`.
   private static func versus(_ words: [String]) -> [String] {
     guard let place = words.firstIndex(where: { ["vs", "vs.", "versus"].contains($0.lowercased()) }),
       place > 0, isFree(place, words)
@@ -82,7 +84,7 @@ enum SpokenTime {
     for count in stride(from: min(longest, words.count - place - 1), through: 1, by: -1) {
       let range = place + 1...place + count
       var text = words[range].joined(separator: " ")
-      // What it is of is said before.
+      // The word before `vs` says which period `last` is.
       if ["last", "previous"].contains(text) { text = "last \(words[place - 1])" }
       guard PeriodArgument(argument: text) != nil else { continue }
       var words = words
@@ -94,7 +96,7 @@ enum SpokenTime {
 
   private static func period(_ words: [String]) -> Range<Int>? {
     let options = ["--on", "--from", "--since", "--to", "--until", "--"]
-    // Who uses options says it with them.
+    // A person who uses options gives the time with them.
     guard !words.contains(where: { word in options.contains { word == $0 || word.hasPrefix($0 + "=") } }) else {
       return nil
     }
@@ -114,21 +116,23 @@ enum SpokenTime {
     "--all", "--csv", "--follow", "--force", "--json", "--no-readings", "--raw", "--strict", "--utc", "--zeros",
   ]
 
-  /// Whether a word is no value of an option before it.
+  /// Returns whether a word is not the value of an option before it.
   private static func isFree(_ index: Int, _ words: [String]) -> Bool {
     index == 0 || !words[index - 1].hasPrefix("-") || words[index - 1].contains("=")
       || flags.contains(words[index - 1])
   }
 }
 
-/// Names of types that are several words, put together where the parser reads them: `hpeer stats resting heart rate`.
+/// The joining of type names that are several words, for the parser: `hpeer stats resting heart rate`.
 enum SpokenTypes {
-  /// Commands whose words are types.
+  /// The commands whose arguments are types.
   private static let commands: Set = ["chart", "coverage", "latest", "show", "sources", "stats"]
-  /// As many words as a name has at most.
+  /// The maximum number of words in a name.
   private static let longest = 5
 
-  /// - Parameter words: what follows the command.
+  /// Returns the words with each type name joined into one.
+  ///
+  /// - Parameter words: The words after the command.
   static func arranged(_ words: [String], of command: String) -> [String] {
     guard commands.contains(command) else { return words }
     var rest = words.prefix { !$0.hasPrefix("-") }

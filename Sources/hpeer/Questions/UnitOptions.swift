@@ -5,7 +5,7 @@ import HealthModel
 import HealthStore
 import Terminal
 
-/// `--units`.
+/// The option `--units`.
 struct UnitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -16,19 +16,19 @@ struct UnitOptions: ParsableArguments {
   var choice: UnitChoice { units ?? UnitChoice() }
 }
 
-/// The units in which somebody wants to read numbers.
+/// The units that a person wants numbers in.
 struct UnitChoice: ExpressibleByArgument, Hashable {
   private var byType: [SampleType: String] = [:]
   private var general: [String] = []
-  /// The choice that applies after this one, before everyday units; `nil` for the types' own units.
+  /// The choice that applies after this one, before everyday units; `nil` if types keep their own units.
   private var usual: [UnitChoice]?
   /// Whether `metric` was chosen, which overrides what is usual.
   private var isMetric = false
 
-  /// Every type in its own.
+  /// Creates a choice that leaves every type in its own unit.
   init() {}
 
-  /// Miles, pounds, feet, degrees Fahrenheit.
+  /// The units of `imperial`, such as miles, pounds, feet and degrees Fahrenheit.
   private static let imperial = ["mi", "lb", "degF", "mi/hr", "fl_oz_us", "ft", "in"]
   private static let limit = 20
 
@@ -55,7 +55,8 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
     if byType.count + general.count > Self.limit { return nil }
   }
 
-  /// Pure numbers are no choice: they would make percentages of steps.
+  /// Returns whether a text is a unit that some type can be in. Pure numbers are not: they would make percentages of
+  /// steps.
   private static func isUnit(_ text: String) -> Bool {
     UnitConversion.convert(1, from: text, to: "count") == nil
       && SampleTypeCatalogue.healthKit.entries.contains { entry in
@@ -64,17 +65,18 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
       }
   }
 
-  /// For tables and charts: where nothing was chosen, types are in what is usual, or in what people say. What other programs read
-  /// does not change.
+  /// Returns the choice for tables and charts. Types for which nothing was chosen are in the usual units, or in
+  /// everyday ones. Output for other programs does not change.
   ///
-  /// - Parameter usual: the choice for all that this machine shows.
+  /// - Parameter usual: The choice for all that this machine shows.
   func forPeople(usual: UnitChoice) -> UnitChoice {
     var choice = self
     choice.usual = isMetric ? [] : [usual]
     return choice
   }
 
-  /// The unit for a number of a type that comes in another, as HealthKit writes it; see ``MolarUnit/short(_:)``.
+  /// Returns the unit for a number of a type that comes in another unit, as HealthKit writes it; see
+  /// ``MolarUnit/short(_:)``.
   func unit(for type: SampleType, in own: String) -> String {
     func converts(_ unit: String) -> Bool { UnitConversion.convert(1, from: own, to: unit) != nil }
     for choice in [self] + (usual ?? []) {
@@ -85,7 +87,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
     return usual == nil ? own : EverydayUnit.of(type).flatMap { converts($0) ? $0 : nil } ?? own
   }
 
-  /// Whether people use a unit for what a type measures: heights are no miles, and proteins are no pounds.
+  /// Returns whether people use a unit for what a type measures: heights are not in miles, nor proteins in pounds.
   private static func fits(_ unit: String, _ type: SampleType) -> Bool {
     let name = type.rawValue
     return switch unit {
@@ -105,9 +107,9 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   /// The unit for a height above the sea: metres, or feet where distances are in miles.
   var elevation: String { ["mi", "ft", "yd"].contains(distance) ? "ft" : "m" }
 
-  /// A quantity in the unit for its type.
+  /// Returns a quantity in the unit for its type.
   ///
-  /// - Parameter isSaidSo: whether it stays in its own unit where none was chosen.
+  /// - Parameter isSaidSo: Whether it stays in its own unit if none was chosen.
   func quantity(_ quantity: Quantity, of type: SampleType, isSaidSo: Bool = false) -> Quantity {
     var choice = self
     if isSaidSo { choice.usual = nil }
@@ -118,7 +120,7 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
     return Quantity(NumberText.rounded(value, digits: 2), MolarUnit.short(unit))
   }
 
-  /// The numbers of a type in the unit for it.
+  /// Returns the numbers of a type in the unit for it.
   func statistics(_ statistics: Statistics) -> Statistics {
     guard let own = statistics.unit else { return statistics }
     var converted = statistics.converted(to: unit(for: statistics.type, in: own)) ?? statistics
@@ -127,19 +129,21 @@ struct UnitChoice: ExpressibleByArgument, Hashable {
   }
 }
 
-/// The units of tables for people where a command names none: those that were chosen by `hpeer units`, else those of the region of the
-/// newest export, else those of this machine's locale.
+/// The units of tables for people if a command names none: those chosen with `hpeer units`, else those of the newest
+/// export's region, else those of this machine's locale.
 struct UsualUnits {
   enum Origin: String, Encodable {
     case chosen, export, machine
   }
 
   let choice: UnitChoice
-  /// `metric`, `imperial`, or what was chosen.
+  /// The name: `metric`, `imperial`, or the units that were chosen.
   let name: String
   let origin: Origin
 
-  /// - Parameter environment: of the process.
+  /// Creates the usual units from the settings of a store.
+  ///
+  /// - Parameter environment: The environment of the process.
   init(_ settings: AnalysisSettings, _ environment: [String: String] = ProcessInfo.processInfo.environment) {
     if let units = settings.units, let choice = UnitChoice(argument: units) {
       (self.choice, name, origin) = (choice, units, .chosen)
@@ -152,16 +156,17 @@ struct UsualUnits {
     choice = UnitChoice(argument: name) ?? UnitChoice()
   }
 
-  /// Those of which the Unicode CLDR says that they measure in miles and pounds (`measurementSystem`, US).
+  /// The regions that measure in miles and pounds according to the Unicode CLDR (`measurementSystem`, US).
   private static let imperialRegions: Set<String> = ["US", "LR", "MM"]
 
-  /// The region of the category that says units (`locale(7)`).
+  /// Returns the region of the locale category for units (`locale(7)`).
   private static func machineRegion(_ environment: [String: String]) -> String? {
     let names = ["LC_ALL", "LC_MEASUREMENT", "LANG"]
     return names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }.flatMap(region)
   }
 
-  /// `US` of `en_US`, `en-US`, `es-419_US`, `en_US.UTF-8`; `DE` of `en_US@rg=dezzzz`, which a phone with another region says.
+  /// Returns the region of a locale: `US` of `en_US`, `en-US`, `es-419_US`, `en_US.UTF-8`; `DE` of `en_US@rg=dezzzz`,
+  /// which a phone with another region says.
   private static func region(of locale: String) -> String? {
     let parts = locale.split(separator: "@", maxSplits: 1)
     if parts.count == 2,

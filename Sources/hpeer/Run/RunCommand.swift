@@ -36,7 +36,7 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Do what the automations of the settings say.")
   var automate = true
 
-  /// What it does, for the service manager.
+  /// The parts that run, for the service manager.
   private var parts: String {
     let all = [("serving", serve), ("following", follow), ("delivering", deliver), ("automating", automate)]
     let words = all.filter(\.1).map(\.0).joined(separator: ", ")
@@ -52,7 +52,7 @@ struct RunCommand: AsyncParsableCommand {
     ProcessMemory.returnLargeBlocks()
     let home = common.homeDirectory
     let store = try home.createStore()
-    // Of two that run, both would follow and deliver.
+    // Two running processes would both follow and deliver.
     let lock = try ServeLock(home)
     defer { lock.release() }
     let local = try await serving.peer(store, in: home)
@@ -85,7 +85,7 @@ struct RunCommand: AsyncParsableCommand {
           service: AutomationService(
             context, reloads: reloads, words: ErrorText.sentence, tell: AutomationPresentation.tell)))
     }
-    // Last, so that it is the first to hear of the end.
+    // The last service is the first to be shut down.
     if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
@@ -96,7 +96,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 }
 
-/// Has settings read again when the process is told to by SIGHUP.
+/// A service that has the settings read again on SIGHUP.
 private struct HangUps: Service {
   let home: Home
   let reloads: Reloads
@@ -115,7 +115,7 @@ private struct HangUps: Service {
   @Sendable private func reload() async {
     Console.say("Reading the settings again.", .information, EntryFields(.settingsRead))
     reloads.request()
-    // What is wrong with them, each part that needs them says.
+    // Each part that needs the settings reports what is wrong with them.
     _ = try? await onThread { [home] _ in try home.settings() }
   }
 }

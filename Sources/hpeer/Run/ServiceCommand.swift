@@ -25,14 +25,14 @@ struct ServiceCommand: AsyncParsableCommand {
 }
 
 extension CommonOptions {
-  /// Of the home that was named, or of this user's own.
+  /// The user service for the home that was named, or for this user's own home.
   var service: UserService {
     let variable = ProcessInfo.processInfo.environment["HPEER_HOME"]
     return UserService(homeDirectory, namesHome: home != nil || variable?.isEmpty == false)
   }
 }
 
-/// What a user's service depends on beside the machine.
+/// Returns a note on whether the service runs while its user is not logged in.
 private func lingerNote(_ lingers: Bool?, _ user: String) -> String {
   switch lingers {
   case true?: "It runs from the start of this machine on, whether \(user) is logged in or not."
@@ -63,7 +63,8 @@ struct ServiceInstallCommand: AsyncParsableCommand {
     let what = done.wasThere ? "hpeer is a service of \(done.user) already" : "hpeer is a service of \(done.user) now"
     Console.say("\(what), by \(PlainText.escaped(done.unit)).")
     Console.say(lingerNote(done.lingers, done.user))
-    Console.say("Check it with `hpeer service status` and `hpeer service logs`; remove it with `hpeer service uninstall`.")
+    Console.say(
+      "Check it with `hpeer service status` and `hpeer service logs`; remove it with `hpeer service uninstall`.")
   }
 }
 

@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
     serving.onListening = { await reporting?.ready("Serving on port \($0)") }
     var services = try await serving.services(holding: lock)
     services.append(.init(service: EndingWatch(home, tell: EndingText.warn)))
-    // Last, so that it is the first to hear of the end.
+    // The last service is the first to be shut down.
     if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
@@ -62,7 +62,7 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// How a record is served, by whichever command.
+/// The options for serving a record, shared by commands.
 struct ServingOptions: ParsableArguments {
   @Option(help: "The port to listen on; 0 picks a free one.")
   var port = Route.defaultPort
@@ -91,7 +91,7 @@ struct ServingOptions: ParsableArguments {
     }
   }
 
-  /// This machine as others see it.
+  /// Returns this machine as others see it.
   func peer(_ store: HealthStore, in home: Home) async throws -> LocalPeer {
     LocalPeer(
       store: store, registry: try await home.openRegistry(), identity: try await home.identity(),
@@ -113,17 +113,17 @@ struct ServingOptions: ParsableArguments {
 /// The ports that a command may be told to listen on; 0 picks a free one.
 enum ListeningPort {
   static let range = 0...65_535
-  /// The options of commands that name one.
+  /// The options that name a port.
   private static let options: Set = ["port", "inbox-port", "metrics"]
 
-  /// Throws a usage error where an option has another number.
+  /// Throws a usage error if the port is out of range.
   static func require(_ port: Int, _ option: String) throws {
     guard range.contains(port) else { throw ValidationError("\(option) \(takes).") }
   }
 
-  /// What the setting of an option says, which may be written as a text, too; `nil` of another option.
+  /// Returns the port that a setting names, which may be written as a text; `nil` if the option is not a port.
   ///
-  /// - Throws: `SettingsError` where it is no port.
+  /// - Throws: `SettingsError` if the value is no port.
   static func port(_ value: DestinationSettings.Value?, of option: String) throws(SettingsError) -> Int? {
     guard options.contains(option), let value else { return nil }
     switch value {

@@ -7,16 +7,16 @@ import PeerProtocol
 import PeerTrust
 import Terminal
 
-/// What `hpeer serve` says: with colours and a QR code to a person, as plain lines to a log.
+/// The messages of `hpeer serve`: with colours and a QR code for a person, as plain lines for a log.
 struct ServePresentation: Sendable {
-  /// What others know this machine by.
+  /// The name by which others know this machine.
   var name: String
   var fingerprint: Fingerprint
-  /// A person reads and types: only then a code is shown.
+  /// Whether a person reads and types. A code is shown only then.
   var interactive: Bool
   var showQR: Bool
   var pairingJSON: Bool
-  /// In which dates are said.
+  /// The zone in which dates are shown.
   var zone: TimeZone
 
   func tell(_ event: ServeEvent) {
@@ -51,7 +51,7 @@ struct ServePresentation: Sendable {
 
   private static let empty = "The store is empty. You can fill it with `hpeer import` or `hpeer pull` while this runs."
 
-  /// ` at A, B`, as many as fit into the window, and one in any case.
+  /// Returns ` at A, B`: as many places as fit into the window, and one in any case.
   private static func list(_ places: [String], after used: Int) -> String {
     guard var text = places.first.map({ " at \($0)" }) else { return "" }
     for place in places.dropFirst() {
@@ -66,7 +66,7 @@ struct ServePresentation: Sendable {
     let window = WindowPresentation(
       digits: code.code.digits, uri: code.payload.uri, expiresAt: code.expiresAt, scope: code.scope, zone: zone,
       name: code.name.map { PlainText.escaped($0) },
-      // For this screen only: a log is read by others.
+      // The owner is for this screen only: a log is read by others.
       owner: code.person.flatMap(PersonText.owner), keys: "n + Enter: new code   Ctrl-C: stop")
     for line in window.lines(showQR: showQR) { Console.say(line) }
     if pairingJSON { try? Console.print(code.payload.json) }

@@ -8,22 +8,24 @@ import PeerServer
 import PeerTrust
 import ServiceLifecycle
 
-/// The services that serve a record from a terminal, or from where nobody types.
+/// The services that serve a record, with or without a person at a terminal.
 struct Serving {
   let home: Home
   let local: LocalPeer
   let options: ServingOptions
-  /// What a machine may read that pairs in a window opened here; `nil` for what it may read already, or everything.
+  /// The scope of a machine that pairs in a window opened here; `nil` for its previous scope, or everything.
   var scope: SampleFilter?
   var showsQR = true
   var pairingJSON = false
-  /// In which dates are said.
+  /// The zone in which dates are shown.
   let zone: TimeZone
   let logger: Logger
-  /// Told when connections are accepted, and on which port.
+  /// A closure that is called with the port when connections are accepted.
   var onListening: @Sendable (Int) async -> Void = { _ in }
 
-  /// - Parameter lock: says that nobody else serves this home; to be released after the services.
+  /// Returns the services.
+  ///
+  /// - Parameter lock: The proof that nothing else serves this home, to be released after the services.
   func services(holding lock: ServeLock) async throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
     let servingLock = ServingLock(local.registry, auditedIn: local.store)
     if options.locked { _ = try await servingLock.lock() }
@@ -58,7 +60,7 @@ struct Serving {
     return services
   }
 
-  /// The inbox, if one is asked for; also where nothing else is served.
+  /// The inbox, if one is asked for, even if nothing else is served.
   var inboxServices: [ServiceGroupConfiguration.ServiceConfiguration] {
     guard let inbox = options.inbox.settings(host: options.bind) else { return [] }
     let zones = InboxZoneWatch(tell: InboxPresentation.foreignZone)
@@ -70,18 +72,18 @@ struct Serving {
 }
 
 extension ServiceReporting {
-  /// Reports to the service manager that started this process; `nil` where none waits to hear.
+  /// Returns a service that reports to the service manager that started this process; `nil` if none expects reports.
   ///
   /// - Parameters:
-  ///   - serves: whether it is ready only when it says so, because something listens then.
-  ///   - status: of one that does not serve.
+  ///   - serves: Whether readiness is reported later, when something listens.
+  ///   - status: The status of a process that does not serve.
   static func ofProcess(
     home: Home, store: HealthStore, serves: Bool, status: String = ""
   ) -> ServiceReporting? {
     guard let manager = ServiceManager() else { return nil }
     return ServiceReporting(manager, readyAtOnce: serves ? nil : status) {
       _ = try? await store.feed.currentAnchor()
-      // Through the event loops, and the pairing desk.
+      // The request goes through the event loops and the pairing desk, and so tests both.
       if serves { _ = try? await ControlClient.state(at: home.socketPath) }
     }
   }

@@ -9,24 +9,24 @@ import PeerTrust
 import ServiceLifecycle
 import Terminal
 
-/// How an open pairing window looks on a terminal, and in a log.
+/// An open pairing window, for a terminal.
 struct WindowPresentation {
   var digits: String
   var uri: String
   var expiresAt: Date
-  /// What the window was opened for; nil leaves a machine that was paired before what it could read.
+  /// The scope of the window; `nil` leaves a machine that was paired before its previous scope.
   var scope: SampleFilter?
-  /// In which the dates of the scope are said.
+  /// The zone in which the dates of the scope are shown.
   var zone: TimeZone
-  /// What this machine is announced as; `nil` if others cannot find it by name.
+  /// The name under which this machine is announced; `nil` if others cannot find it by name.
   var name: String?
-  /// Whose record a machine that pairs will read.
+  /// The owner of the record that a machine that pairs will read.
   var owner: String?
-  /// What can be typed here.
+  /// The keys that can be typed here.
   var keys: String?
 
-  /// The QR code with what to type on the other machine beside it, so that an 80x24 terminal shows both; without the
-  /// code where there is no room for it.
+  /// Returns the QR code with what to type on the other machine beside it, so that an 80x24 terminal shows both. If
+  /// there is no room, returns the text of the QR code instead.
   func lines(showQR: Bool = true) -> [String] {
     let capabilities = Console.capabilities
     let size = TerminalSize.ofWindow(of: [.error]) ?? capabilities.size
@@ -35,7 +35,7 @@ struct WindowPresentation {
     {
       return lines
     }
-    // What the code opens comes before the code.
+    // The text that says what the code opens comes before the code.
     let lines = text.filter { !$0.text.isEmpty }.map { $0.painted(Console.style) }
     return [lines[0], uri] + lines.dropFirst()
   }
@@ -60,17 +60,17 @@ struct WindowPresentation {
     return lines
   }
 
-  /// As short as can be typed: every column counts beside the QR code.
+  /// Returns the shortest address that can be typed: every column counts beside the QR code.
   private static func address(_ payload: PairingPayload) -> String {
     if Int(payload.port) == Route.defaultPort { return payload.host }
     return PeerEndpoint(host: payload.host, port: Int(payload.port)).description
   }
 
-  /// What a running server said to `hpeer pair --wait`.
+  /// Shows what a running server has sent to `hpeer pair --wait`.
   ///
   /// - Parameters:
-  ///   - scope: what the window was asked for.
-  ///   - zone: see ``zone``.
+  ///   - scope: The scope that the window was asked for.
+  ///   - zone: See ``zone``.
   static func show(_ event: ControlEvent, scope: SampleFilter?, in zone: TimeZone, pairingJSON: Bool) throws {
     switch event {
     case .code(let digits, let uri, let json, let expiresAt, let attemptsLeft, let name):
@@ -90,7 +90,7 @@ struct WindowPresentation {
     }
   }
 
-  /// Somebody wanted to pair and could not.
+  /// Returns the message about a machine that wanted to pair and could not.
   static func keptOut(_ address: String, _ holders: [String]) -> String {
     let others = holders.isEmpty ? "others" : holders.joined(separator: ", ")
     return
@@ -99,12 +99,13 @@ struct WindowPresentation {
   }
 }
 
-/// The keys of a terminal on which a server runs: opens a pairing window at once, and a new one whenever `n` is typed.
+/// A service for the keys of a terminal on which a server runs. It opens a pairing window at once, and a new one
+/// whenever `n` is typed.
 struct WindowKeys: Service {
   let operation: ServeOperation
-  /// What a machine that pairs in a window opened here may read; nil for what it may read already, or everything.
+  /// The scope of a machine that pairs in a window opened here; `nil` for its previous scope, or everything.
   let scope: SampleFilter?
-  /// Says that the server listens.
+  /// A stream with an element when the server listens.
   let listening: AsyncStream<Void>
 
   func run() async throws {

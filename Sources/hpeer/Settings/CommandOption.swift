@@ -1,23 +1,24 @@
 import ArgumentParser
 import Foundation
 
-/// An option or flag of a command that may be said in config.toml and in the environment.
+/// An option or flag of a command that can be set in config.toml and in the environment.
 struct CommandOption {
-  /// Without hyphens: `audit-days`.
+  /// The name without hyphens: `audit-days`.
   let name: String
-  /// Whether it takes no value.
+  /// Whether the option takes no value.
   let isFlag: Bool
-  /// Says the contrary of a flag, without hyphens: `no-advertise`.
+  /// The name of the opposite flag, without hyphens: `no-advertise`.
   private(set) var inverse: String?
   let isRepeating: Bool
   let help: String
   let defaultValue: String?
-  /// How its value is called in the help: `port`.
+  /// The name of its value in the help: `port`.
   let valueName: String
-  /// Also the short ones, with hyphens.
+  /// All spellings, including short ones, with hyphens.
   private(set) var spellings: [String]
 
-  /// What is asked once, would confirm something that nobody has been asked, or says where this very file is.
+  /// The options that cannot be set: they are given once, would confirm something without a question, or say where
+  /// this very file is.
   private static let unsettable: Set = [
     "home", "now", "help", "help-hidden", "version", "yes", "force", "merge-person", "code-stdin", "dry-run", "undo",
     "verify",
@@ -25,11 +26,11 @@ struct CommandOption {
     "output", "retract", "bundle",
   ]
 
-  /// Those of a command, in the order of its help.
+  /// Returns the options of a command, in the order of its help.
   static func all(of command: any ParsableCommand.Type) throws -> [CommandOption] {
     let help = try JSONDecoder().decode(Help.self, from: Data(command._dumpHelp().utf8))
     var options = (help.command.arguments ?? []).compactMap(CommandOption.init)
-    // A flag and its contrary are two in the help.
+    // A flag and its opposite are two arguments in the help.
     for option in options where option.isFlag && option.name.hasPrefix("no-") {
       guard let index = options.firstIndex(where: { "no-" + $0.name == option.name }) else { continue }
       options[index].inverse = option.name
@@ -50,13 +51,13 @@ struct CommandOption {
     inverse = long.first { $0 == "no-" + name }
     isRepeating = argument.isRepeating ?? false
     help = argument.abstract ?? ""
-    // Of a flag it is the flag that is taken to be given.
+    // The default value of a flag is itself written as a flag.
     defaultValue = argument.defaultValue.map { $0.hasPrefix("--") ? String(!$0.hasPrefix("--no-")) : $0 }
     valueName = argument.valueName ?? name
     spellings = (argument.names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
   }
 
-  /// As `--experimental-dump-help` has it.
+  /// The parts of `--experimental-dump-help` that are used.
   private struct Help: Decodable {
     struct Argument: Decodable {
       struct Name: Decodable {
@@ -75,7 +76,7 @@ struct CommandOption {
     var command: Command
   }
 
-  /// The variable that says it for a command: `HPEER_SERVE_AUDIT_DAYS`.
+  /// Returns the variable that sets the option for a command: `HPEER_SERVE_AUDIT_DAYS`.
   func variable(of command: String) -> String {
     "HPEER_\(command)_\(name)".uppercased().replacingOccurrences(of: "-", with: "_")
   }

@@ -4,10 +4,10 @@ import Foundation
 import HealthOperations
 import Terminal
 
-/// What a person has set for a command once: in the environment, or else in the command's table of config.toml. What stands
-/// on the command line counts first.
+/// The options that are set for a command in the environment, or else in the command's table of config.toml. The
+/// command line comes first.
 struct CommandSettings {
-  /// Where a value comes from.
+  /// The origin of a value.
   enum Origin: Hashable {
     /// The name of the variable.
     case environment(String)
@@ -21,10 +21,10 @@ struct CommandSettings {
     var origin: Origin
   }
 
-  /// A command reads its own table, and that of what it does, too.
+  /// Returns the tables that a command reads: its own, and for `run` also that of `serve`.
   static func tables(of command: String) -> [String] { command == "run" ? ["run", "serve"] : [command] }
 
-  /// The words of a command line, with what is set put before what stands there.
+  /// Returns the words of a command line, with the settings inserted before them.
   static func arranged(_ words: CommandWords) throws -> [String] {
     guard words.path.count == 1, let name = words.path.first, SettingsCommands.names.contains(name),
       !words.rest.contains(where: { ["-h", "--help"].contains($0) })
@@ -35,13 +35,13 @@ struct CommandSettings {
     let hasVariables = environment.keys.contains { key in prefixes.contains(where: key.hasPrefix) }
     guard hasVariables || FileManager.default.fileExists(atPath: home.settingsPath) else { return words.arranged }
     let file = try home.readableSettings()
-    // Of this command's own table nothing is guessed.
+    // A mistake in this command's own table is an error.
     if let mistake = file.mistakes.first(where: { mistake in
       tables(of: name).contains(where: mistake.isIn)
     }) {
       throw mistake
     }
-    // A table of no command may have been meant for this one.
+    // A table of an unknown command may have been meant for this one.
     for mistake in file.mistakes where mistake.key?.contains(".") == false { Console.warn("left out: \(mistake)") }
     guard hasVariables || file.commands.contains(where: { tables(of: name).contains($0.command) }) else {
       return words.arranged
@@ -58,9 +58,9 @@ struct CommandSettings {
     ["--zone", "--utc"], ["--json", "--csv"], ["--on", "--from", "--since"], ["--on", "--to", "--until"],
   ]
 
-  /// What is set for a command.
+  /// Returns the settings of a command.
   ///
-  /// - Throws: `SettingsFileError` of an option that there is not, or a `ValidationError` of a variable.
+  /// - Throws: `SettingsFileError` if an option does not exist, or a `ValidationError` about a variable.
   static func all(
     for name: String, _ command: any ParsableCommand.Type, _ file: SettingsFile, _ environment: [String: String]
   ) throws -> [Setting] {
@@ -83,7 +83,7 @@ struct CommandSettings {
     }
   }
 
-  /// The values of a table, each of which is an option of its command and holds what that takes.
+  /// Returns the values of a table. Each must be an option of its command and hold what that takes.
   static func checked(_ table: CommandTable, in file: SettingsFile) throws -> [String: DestinationSettings.Value] {
     guard let command = Hpeer.configuration.subcommands.first(where: { $0._commandName == table.command }) else {
       return [:]
@@ -144,16 +144,17 @@ struct CommandSettings {
   }
 }
 
-/// The settings for a command that does the rest where a destination or a table has a mistake.
+/// The settings for a command that does the rest if a destination or a table has a mistake.
 enum SettingsNotice {
-  /// Says what was left out, with its line. Throws `SettingsFileError` where nothing can be read.
+  /// Returns the settings, and warns about what was left out, with its line. Throws `SettingsFileError` if nothing
+  /// can be read.
   static func readable(_ home: Home) throws -> SettingsFile {
     let file = try home.readableSettings()
     for mistake in mistakes(of: file) { Console.warn("left out: \(mistake)") }
     return file
   }
 
-  /// What is left out of a file, automations included.
+  /// Returns the mistakes in a file, including those in automations.
   static func mistakes(of file: SettingsFile) -> [SettingsFileError] {
     file.mistakes + Automation.readable(in: file).mistakes
   }

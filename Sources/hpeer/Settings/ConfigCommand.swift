@@ -57,10 +57,11 @@ struct ConfigInit: AsyncParsableCommand {
         .usage, "\(home.settingsPath) is there already, and stays as it is: --print prints what would be in a new one.")
     }
     try home.editSettings { before in
-      // Somebody else has written one meanwhile.
+      // Another process may have written a file meanwhile.
       before.isEmpty ? text : before
     }
-    Console.say("\(PlainText.escaped(home.settingsPath, limit: 4_096)) was written. Every setting in it is commented out.")
+    Console.say(
+      "\(PlainText.escaped(home.settingsPath, limit: 4_096)) was written. Every setting in it is commented out.")
   }
 }
 
@@ -106,9 +107,9 @@ struct ConfigShow: AsyncParsableCommand {
     var command: String
     var option: String
     var value: String?
-    /// `environment`, `file` or `default`.
+    /// The origin: `environment`, `file` or `default`.
     var origin: String
-    /// The variable, or the table of the file.
+    /// The name of the variable, or the table of the file.
     var place: String?
   }
 

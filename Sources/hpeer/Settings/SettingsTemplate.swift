@@ -2,7 +2,7 @@ import Foundation
 import Destinations
 import HealthOperations
 
-/// A settings file that has every setting as a comment, with what it is for.
+/// A settings file that has every setting as a comment, with its explanation.
 enum SettingsTemplate {
   static func text() throws -> String {
     var lines = [
@@ -44,7 +44,7 @@ enum SettingsTemplate {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// As a person would write it.
+  /// Returns a value as a person would write it.
   static func text(_ value: DestinationSettings.Value) -> String {
     switch value {
     case .text(let text): text

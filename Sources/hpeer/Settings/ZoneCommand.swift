@@ -35,7 +35,7 @@ struct ZoneCommand: AsyncParsableCommand {
     if let name { _ = try Self.zone(named: name) }
   }
 
-  /// The name as the system has it.
+  /// Returns the name as the system has it.
   private static func zone(named name: String) throws -> String {
     guard let zone = ZoneArgument(argument: name)?.timeZone.identifier, (try? ZoneRules(named: zone)) != nil else {
       throw ValidationError(

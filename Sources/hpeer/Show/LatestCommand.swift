@@ -52,12 +52,12 @@ struct Latest: AsyncParsableCommand {
       }
       let isTerminal = Console.capabilities.isTerminal(.output)
       var when = question.seconds(sample.start)
-      // The offset is that of the zone in question; somebody who looks at it wants to know how old it is.
+      // On a terminal the offset is left out, because the age is shown instead.
       if isTerminal { when = String(when.prefix(16)).replacing("T", with: " ") }
       if try selection.types.isEmpty || isTerminal {
         when += ", \(Self.age(of: sample))"
       }
-      // What is true of the person has no time.
+      // Facts about the person have no time.
       if case .characteristic = sample.payload { when = "-" }
       table.append([
         .init(type.shortName), .init(value), .init(when), .init(sample.source.name),
@@ -67,14 +67,14 @@ struct Latest: AsyncParsableCommand {
     if !table.isEmpty { try Console.print(table) }
   }
 
-  /// In the order of the types that were named; else by time, the newest first.
+  /// Returns the newest sample of each type: in the order in which types were named, else the newest first.
   private func newest(in store: HealthStore, _ question: Question) async throws -> [(SampleType, Sample)] {
     let named = try selection.types
     let types = named.isEmpty ? try await store.samples.typeCounts().map(\.type) : named
     var samples: [(SampleType, Sample)] = []
     for type in types {
       var page: [Sample] = []
-      // Without a sample, what an app has sent of it.
+      // If there is no sample, a reading that an app has sent is used.
       for type in [type] + AppReadings.types(of: type) where page.isEmpty {
         page = try await store.samples.page(of: type, in: question.limits, from: question.sources, limit: 1)
         // What is dated a year ahead is the newest only if there is nothing else.
@@ -95,7 +95,7 @@ struct Latest: AsyncParsableCommand {
     return samples
   }
 
-  /// `3 h ago`, in one unit.
+  /// Returns the age of a sample in one unit, such as `3 h ago`.
   private static func age(of sample: Sample) -> String {
     let (seconds, isTooLong) = Timestamp.now.seconds.subtractingReportingOverflow(sample.start.seconds)
     if isTooLong { return "long ago" }

@@ -2,13 +2,15 @@ import HealthModel
 import HealthStore
 import Terminal
 
-/// What a sample says, on one line for a person.
+/// The text for a sample, on one line.
 struct SampleText {
   var units = UnitChoice()
-  /// Whether numbers keep all their digits, and units their names, for a program.
+  /// Whether numbers keep twelve significant digits and units their names, for programs.
   var isExact = false
 
-  /// - Parameter members: those of a correlation's that the store has.
+  /// Returns the text for a sample.
+  ///
+  /// - Parameter members: The members of a correlation that the store has.
   func of(_ sample: Sample, members: [Sample]) -> String {
     switch sample.payload {
     case .quantity(let quantity): text(units.quantity(quantity, of: sample.type), of: sample.type)
@@ -47,7 +49,7 @@ struct SampleText {
     return NumberText(unit: unit.isEmpty ? nil : unit, aggregation: .discrete).withUnit(quantity.value)
   }
 
-  /// The rings, each beside its goal.
+  /// Returns the rings, each with its goal.
   private func text(_ summary: ActivitySummary) -> String {
     let rings = [
       ("move", "activeEnergyBurned", "activeEnergyBurnedGoal", summary.attributes["activeEnergyBurnedUnit"] ?? "kcal"),
@@ -73,7 +75,7 @@ struct SampleText {
       ?? ways.compactMap { statistics in
         statistics.sum.flatMap { sum in statistics.unit.map { Quantity(sum, $0) } }
       }.first
-    // Swimmers count metres, and whoever says it in a total only, in its own unit.
+    // A distance that is only given as a total keeps its own unit: swimmers count metres.
     let isPlain = workout.totals["totalDistance"] != nil && ways.isEmpty
     return [
       PlainText.escaped(workout.activityType.displayName, limit: 100),
@@ -82,7 +84,7 @@ struct SampleText {
     ].compactMap(\.self).joined(separator: " ")
   }
 
-  /// `nil` for what is none: whoever sent the workout may have said anything.
+  /// Returns a duration, or `nil` if it is implausible: a workout may come from any sender.
   private func duration(_ seconds: Double) -> String? {
     (0..<0x1p40).contains(seconds) ? HumanFormat.duration(.seconds(seconds)) : nil
   }
@@ -121,7 +123,7 @@ struct SampleText {
 }
 
 extension HealthStore {
-  /// The samples that a correlation has, as far as they are here; none for any other.
+  /// Returns the members of a correlation that are in the store; none for any other sample.
   func members(of sample: Sample) async throws -> [Sample] {
     guard case .correlation(let correlation) = sample.payload else { return [] }
     var members: [Sample] = []
@@ -132,20 +134,20 @@ extension HealthStore {
   }
 }
 
-/// The value of a category in words, out of Apple's name for it.
+/// The text for the value of a category, made from Apple's name for it.
 enum CategoryText {
-  /// `Asleep Core` out of `HKCategoryValueSleepAnalysisAsleepCore`; `nil` for a sample without a value.
+  /// Returns `Asleep Core` for `HKCategoryValueSleepAnalysisAsleepCore`; `nil` for a sample without a value.
   static func of(_ category: CategoryValue, _ type: SampleType) -> String? {
     guard let name = CategoryValueNames.healthKit.exported(category, type: type) else { return nil }
     guard name.hasPrefix("HKCategoryValue") else { return name }
     var rest = name.dropFirst("HKCategoryValue".count)
-    // What the value is of, the type says already.
+    // The type already says what the value is about.
     let subject = type.rawValue.replacing("HKCategoryTypeIdentifier", with: "")
     if rest.hasPrefix(subject), rest.count > subject.count { rest = rest.dropFirst(subject.count) }
     return words(rest)
   }
 
-  /// `Asleep Core` out of `AsleepCore`, and `AB Negative` out of `ABNegative`.
+  /// Returns the words of a name: `Asleep Core` for `AsleepCore`, and `AB Negative` for `ABNegative`.
   static func words(_ name: Substring) -> String {
     var words = ""
     for index in name.indices {
@@ -158,11 +160,11 @@ enum CategoryText {
   }
 }
 
-/// A characteristic in words, out of Apple's name for it.
+/// The text for a characteristic, made from Apple's name for it.
 enum CharacteristicText {
-  /// `Female` out of `HKBiologicalSexFemale`, and what has no such name as it is.
+  /// Returns `Female` for `HKBiologicalSexFemale`. Other values are returned as they are.
   static func of(_ characteristic: CharacteristicValue, _ type: SampleType) -> String {
-    // What the value is of, the type says already.
+    // The type already says what the value is about.
     let subject = "HK" + type.rawValue.replacing("HKCharacteristicTypeIdentifier", with: "")
     let name = characteristic.value
     guard name.hasPrefix(subject), name.count > subject.count else { return name }

@@ -46,7 +46,7 @@ struct Show: AsyncParsableCommand {
     let question = try await options.question(to: store)
     if csv { try spreadsheet.print(CSVRows(columns: try columns())) }
     for (index, type) in try selection.types.enumerated() {
-      // Programs that read lines get nothing but those.
+      // Programs that read lines get samples without headings.
       if !json, !csv, Console.capabilities.isTerminal(.output) {
         if index > 0 { try Console.print("") }
         try Console.print("\(PlainText.escaped(type.shortName, limit: 100)), newest first, \(question.zone.name)")
@@ -55,7 +55,7 @@ struct Show: AsyncParsableCommand {
     }
   }
 
-  /// The values of a blood pressure have columns of their own where only such samples are asked for.
+  /// The blood pressure type. Its two values have columns of their own if no other type is asked for.
   private static let pressure = SampleType("HKCorrelationTypeIdentifierBloodPressure")
 
   private func columns() throws -> [String] {
@@ -116,7 +116,7 @@ struct Show: AsyncParsableCommand {
       rows.append(try row(sample, members: members, question))
       return try spreadsheet.print(rows)
     }
-    // What is true of the person has no time.
+    // Facts about the person have no time.
     let isTerminal = Console.capabilities.isTerminal(.output)
     var times = [sample.start, sample.end].map(question.text)
     if case .characteristic = sample.payload { times = ["-", "-"] }

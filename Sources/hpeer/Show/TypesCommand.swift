@@ -69,7 +69,8 @@ struct Types: AsyncParsableCommand {
     Console.say("\(HumanFormat.count(total, "sample")) of \(HumanFormat.count(entries.count, "type")).")
   }
 
-  /// Of what has a time: what has none, such as what is true of the person, lies at the first instant of 1970 in the store.
+  /// Returns the extent of the samples that have a time. Samples without one, such as facts about the person, lie at
+  /// the first instant of 1970 in the store.
   private func extent(of type: SampleType, in store: HealthStore) async throws -> ClosedRange<Timestamp>? {
     let (extent, none) = (try await store.samples.extent(of: type), Timestamp(seconds: 0))
     guard let extent, extent.lowerBound == none || extent.upperBound == none else { return extent }

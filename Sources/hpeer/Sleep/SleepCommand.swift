@@ -37,7 +37,7 @@ struct SleepCommand: AsyncParsableCommand {
     (query.firstDay, query.lastDay) = question.days
     query.sources = question.sources
     query.hasReadings = strictness.readings != .none
-    // Those of the time before are what the mean is compared with.
+    // The nights before are read as well, because the mean is compared with theirs.
     let days = question.days
     let length = days.first.map { max(1, min(days.last ?? question.today, question.today) - $0 + 1) }
     query.firstDay = length.flatMap { length in days.first.map { $0 - length } }
@@ -84,13 +84,13 @@ struct SleepObject: Encodable {
 
   struct NightObject: Encodable {
     var date: String
-    /// Naps included.
+    /// The time asleep, naps included.
     var asleep: Double?
     var night: Session
     var naps: [Session]
   }
 
-  /// Durations are in seconds.
+  /// A night or a nap. Durations are in seconds.
   struct Session: Encodable {
     var start: String
     var end: String
@@ -154,6 +154,6 @@ struct SleepObject: Encodable {
 }
 
 extension ZoneRules {
-  /// The date on which the sleep day of a night ended.
+  /// Returns the date on which the sleep day of a night ended.
   func date(_ night: Night) -> String { date(Timestamp(seconds: start(ofDay: night.day))) }
 }

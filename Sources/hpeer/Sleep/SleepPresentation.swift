@@ -3,7 +3,7 @@ import HealthAnalysis
 import HealthModel
 import Terminal
 
-/// The stretches of time of which `hpeer sleep --by` prints the means.
+/// The periods of which `hpeer sleep --by` prints means.
 enum NightPeriod: String, ExpressibleByArgument, CaseIterable {
   case week, month, year
 }
@@ -11,7 +11,7 @@ enum NightPeriod: String, ExpressibleByArgument, CaseIterable {
 /// Nights as a table for people.
 struct SleepPresentation {
   let nights: [Night]
-  /// Those of as many days before.
+  /// The nights of as many days before.
   let before: [Night]
   let zone: ZoneRules
 
@@ -39,7 +39,7 @@ struct SleepPresentation {
     }
   }
 
-  /// How much was slept in a night, beside the nights before.
+  /// Says how long a night's sleep was on average, compared with the nights before.
   private func sayMean() {
     let comparison = PeriodComparison(nights.compactMap(\.asleep), before: before.compactMap(\.asleep))
     guard let mean = comparison.now.mean else { return }
@@ -65,7 +65,7 @@ struct SleepPresentation {
     ])
     let groups = Dictionary(grouping: nights.filter { $0.asleep != nil }) { title(of: $0.day, period) }
     for (title, nights) in groups.sorted(by: { $0.key < $1.key }) {
-      // Of what has no stages, none is a part of a mean.
+      // Nights without stages have no part in the means of stages.
       let staged = nights.filter { night in night.sessions.contains { $0.hasStages } }
       func mean(_ stage: SleepStage) -> String {
         let total = staged.reduce(0) { $0 + $1.sessions.reduce(0) { $0 + $1.duration(of: stage) } }
@@ -117,13 +117,13 @@ extension Night {
 }
 
 extension SleepSession {
-  /// Whether it tells one kind of sleep from others.
+  /// Whether the session distinguishes kinds of sleep.
   fileprivate var hasStages: Bool {
     [.asleepCore, .asleepDeep, .asleepREM].contains { duration(of: $0) > 0 }
   }
 }
 
-/// Nights as floating bars, from going to bed to getting up.
+/// A chart of nights as floating bars, from going to bed to getting up.
 struct NightChart {
   let nights: [Night]
   let zone: ZoneRules
@@ -137,7 +137,7 @@ struct NightChart {
     try Console.print("sleep, hours, \(PlainText.escaped(zone.name, limit: 60))")
     var chart = SpanChart()
     let found = Dictionary(nights.map { ($0.day, $0.main) }, uniquingKeysWith: { $1 })
-    // A night without samples has a line all the same, so that it is seen.
+    // A night without samples gets a line as well, so that the gap is seen.
     for day in first.day...last.day {
       guard let session = found[day] else {
         chart.append(CalendarDay(day).text, [], "")
@@ -154,7 +154,7 @@ struct NightChart {
     if naps > 0 { Console.say("Not drawn: \(HumanFormat.count(naps, "nap")); `hpeer sleep` lists them.") }
   }
 
-  /// In hours after midnight by the clock.
+  /// Returns the parts of a session, in hours after midnight by the clock.
   private func parts(_ session: SleepSession, _ day: Int) -> [SpanChart.Part] {
     func hours(_ instant: Timestamp) -> Double {
       let seconds = instant.seconds
@@ -165,7 +165,7 @@ struct NightChart {
       + session.segments.map { SpanChart.Part(hours($0.start), hours($0.end), Self.kinds[$0.stage] ?? 3) }
   }
 
-  /// `23:00` of the evening before is -1.
+  /// Returns the clock time of an hour. -1 is `23:00` of the evening before.
   private static func clock(_ hours: Double) -> String {
     let hour = ((Int(min(max(hours, -1e6), 1e6)) % 24) + 24) % 24
     return "\(hour < 10 ? "0" : "")\(hour):00"

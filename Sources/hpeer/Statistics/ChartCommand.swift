@@ -81,7 +81,7 @@ struct Chart: AsyncParsableCommand {
       .print(start..<end, before: earlier..<buckets[0].start, in: store)
   }
 
-  /// The end of the newest sample, or reading of an app.
+  /// Returns the end of the newest sample, or of the newest reading of an app.
   private func last(of type: SampleType, _ store: HealthStore, _ question: Question) async throws -> Timestamp? {
     var last: Timestamp?
     for type in [type] + (question.readings == .none ? [] : AppReadings.types(of: type)) {
@@ -113,7 +113,7 @@ struct Chart: AsyncParsableCommand {
     try NightChart(nights: nights, zone: question.zone).print()
   }
 
-  /// How many are drawn where no time was named; `nil` for all.
+  /// The number of buckets that are drawn if no time was given; `nil` for all.
   private var count: Int? {
     switch by {
     case .hour: 24

@@ -54,7 +54,8 @@ struct Sources: AsyncParsableCommand {
     if type == nil, first != nil || noFirst { throw ValidationError("--first and --no-first need a type.") }
   }
 
-  /// Throws where no sample of the type is of the source: a name that is mistyped would change nothing.
+  /// Sets or clears the first source of a type. Throws if no sample of the type has that source: a mistyped name
+  /// would change nothing.
   private func decide(_ type: SampleType) async throws {
     let store = try common.homeDirectory.openStore()
     guard let first else { return try await store.settings.setFirstSource(nil, of: type) }

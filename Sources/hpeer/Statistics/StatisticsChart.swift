@@ -6,13 +6,13 @@ import Terminal
 struct StatisticsChart {
   let statistics: Statistics
   let zone: ZoneRules
-  /// The numbers of as many buckets before, where they are to be compared.
+  /// The numbers of as many buckets before, for comparison; `nil` for none.
   var before: Statistics?
 
-  /// Of more there is a plot instead of a line for each.
+  /// The maximum number of buckets with a line each. If there are more, they are drawn as a plot.
   private static let mostLines = 100
   private static let plotHeight = 12
-  /// In a narrower window only the heading says the unit.
+  /// The minimum width of a window in which the axis has units. In a narrower one only the heading has them.
   private static let wide = 60
 
   private typealias Line = (label: String, number: BucketStatistics.Number?, before: BucketStatistics.Number?)
@@ -21,7 +21,7 @@ struct StatisticsChart {
     let text = StatisticsText(statistics: statistics, zone: zone)
     defer { text.sayLeftOut() }
     guard let first = statistics.values.first, let last = statistics.values.last else { return }
-    // What has no samples has a line all the same, so that it is seen.
+    // A bucket without samples gets a line as well, so that the gap is seen.
     let buckets = try CalendarBuckets(
       statistics.size, in: zone, first.bucket.start..<last.bucket.end, cutsStart: false, cutsEnd: false,
       weekStartsOnSunday: statistics.weekStartsOnSunday)
@@ -47,7 +47,7 @@ struct StatisticsChart {
     }
   }
 
-  /// Those of as many buckets that end where the first one begins.
+  /// Returns the numbers of `count` buckets, the last of which ends where the first one of the chart begins.
   private func numbers(
     _ before: Statistics, before start: Timestamp, _ count: Int
   ) throws -> [BucketStatistics.Number?] {

@@ -61,16 +61,16 @@ struct StatisticsPresentation {
   private func label(_ value: BucketStatistics) -> String { text.label(value.bucket) + (value.isPartial ? " *" : "") }
 }
 
-/// The mean of a day of a type in two times, in one line for people.
+/// A comparison of a type's daily mean in two periods, in one line for people.
 struct DayComparison {
   let type: SampleType
   let question: Question
-  /// Whether it stands alone, and says of what and of when it is.
+  /// Whether the line stands alone, and names the type and the periods.
   var isAnswer = false
 
-  /// Prints the mean of the days of a time, beside that of another where it has any.
+  /// Prints the daily mean of a period, beside that of another period if there is one.
   ///
-  /// - Parameter before: the days compared with; `nil` for none.
+  /// - Parameter before: The period to compare with; `nil` for none.
   func print(_ now: Range<Timestamp>, before: Range<Timestamp>?, in store: HealthStore) async throws {
     let rollups = Rollups(of: store)
     var (days, times): ([[Double]], [String]) = ([], [])
@@ -101,7 +101,7 @@ struct DayComparison {
       ].compactMap(\.self))
   }
 
-  /// Below a table that says of what it is.
+  /// Prints the line below a table, which already names the type.
   private func closing(_ comparison: PeriodComparison, _ text: NumberText, hasBefore: Bool) throws {
     func words(_ period: PeriodComparison.Period) -> String {
       "\(period.mean.map(text.withUnit) ?? "-") (\(HumanFormat.count(period.days, "day")))"
@@ -119,7 +119,7 @@ struct DayComparison {
     }
   }
 
-  /// `2019-04-01 to 2019-04-30`.
+  /// Returns the first and the last day: `2019-04-01 to 2019-04-30`.
   private static func words(_ time: Range<Timestamp>, in zone: ZoneRules) -> String {
     let first = CalendarDay(zone.dayNumber(at: time.lowerBound.seconds)).text
     let last = CalendarDay(zone.dayNumber(at: max(time.lowerBound.seconds, time.upperBound.seconds - 1))).text

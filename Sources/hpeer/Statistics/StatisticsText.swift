@@ -3,12 +3,12 @@ import HealthAnalysis
 import HealthModel
 import Terminal
 
-/// How the numbers of a type are written for people, in tables and in charts.
+/// The format of a type's numbers for people, in tables and in charts.
 struct StatisticsText {
   let statistics: Statistics
   let zone: ZoneRules
 
-  /// `stepCount, by day, Europe/Berlin`
+  /// The heading: `stepCount, by day, Europe/Berlin`.
   var heading: String {
     let unit = statistics.unit.map { $0 == "count" ? "" : ", \(NumberText.name(of: $0))" } ?? ""
     return "\(name)\(unit), by \(statistics.size.rawValue), \(statistics.zone)"
@@ -16,12 +16,12 @@ struct StatisticsText {
 
   var name: String { PlainText.escaped(statistics.type.shortName, limit: 100) }
 
-  /// `2024-06-15`, `2024-06-15 14:00`, `2024-06`: as short as it can be.
+  /// Returns the shortest label of a bucket: `2024-06-15`, `2024-06-15 14:00`, `2024-06`.
   func label(_ bucket: Bucket) -> String {
     let text = zone.text(bucket.start)
     let date = zone.date(bucket.start)
     return switch statistics.size {
-    // The hour that came twice is told by its offset.
+    // An hour that occurs twice is told by its offset.
     case .hour:
       "\(date) \(text.dropFirst(date.count + 1).prefix(5))" + (bucket.isRepeated(in: zone) ? text.suffix(6) : "")
     case .day, .week: date
@@ -38,7 +38,7 @@ struct StatisticsText {
     NumberText(unit: statistics.unit, aggregation: statistics.aggregation).withUnit(value)
   }
 
-  /// What a table does not show.
+  /// Says which samples were left out, counted once, or sent by an app.
   func sayLeftOut() {
     if statistics.values.isEmpty { Console.say("No sample of \(name) in this range.") }
     if statistics.withoutNumber > 0 {
@@ -66,7 +66,7 @@ struct StatisticsText {
 }
 
 extension Bucket {
-  /// Whether clocks of the zone show its start twice.
+  /// Returns whether clocks of the zone show the start of the bucket twice.
   fileprivate func isRepeated(in zone: ZoneRules) -> Bool {
     [-7200, 7200].contains { shift in
       let other = zone.offset(at: start.seconds + Int64(shift))
@@ -76,13 +76,14 @@ extension Bucket {
   }
 }
 
-/// How numbers of one unit are written for people.
+/// The format of numbers of one unit for people.
 struct NumberText {
-  /// `nil` where nothing says it.
+  /// The unit; `nil` if it is unknown.
   var unit: String?
   var aggregation: SampleTypeCatalogue.Aggregation
 
-  /// Percent as percent; counts of cumulative types are rounded down, as the Health app shows them.
+  /// Returns a number without its unit, but per cent with its sign. Counts of cumulative types are rounded down, as
+  /// the Health app shows them.
   func number(_ value: Double) -> String {
     if unit == "%" { return "\(HumanFormat.grouped(Self.rounded(value * 100, digits: 1))) %" }
     guard aggregation == .cumulative, value.magnitude < 1e15, !["km", "mi"].contains(unit) else {
@@ -93,41 +94,42 @@ struct NumberText {
     return HumanFormat.grouped(Self.rounded(value, digits: 1))
   }
 
-  /// The same with its unit: `6,700`, `72.4 kg`, `98 %`.
+  /// Returns a number with its unit: `6,700`, `72.4 kg`, `98 %`.
   func withUnit(_ value: Double) -> String {
     guard let unit, unit != "count", unit != "%" else { return number(value) }
     return "\(number(value)) \(Self.name(of: unit))"
   }
 
-  /// A unit as people write it.
+  /// Returns a unit as people write it.
   static func name(of unit: String) -> String {
     let names = Console.capabilities.usesUTF8 ? ["degC": "°C", "degF": "°F"] : [:]
     return names[unit] ?? ["dBASPL": "dB", "dBHL": "dB"][unit] ?? PlainText.escaped(unit, limit: 40)
   }
 
-  /// Less than 1 keeps three significant digits, whatever `digits` says: 0.025 IU and 2.4 µg are not nothing.
+  /// Returns a value rounded to `digits` decimals. A value below 1 keeps three significant digits whatever `digits`
+  /// says: 0.025 IU and 2.4 µg are not nothing.
   static func rounded(_ value: Double, digits: Int) -> Double {
     let small = value.magnitude < 1 && value != 0 ? 2 - Int(max(-15, log10(value.magnitude).rounded(.down))) : 0
     return rounded(value, places: max(digits, small))
   }
 
-  /// To so many places, and no more.
+  /// Returns a value rounded to exactly `places` decimals.
   static func rounded(_ value: Double, places: Int) -> Double {
     let scale = pow(10, Double(places))
     return value.magnitude < 1e12 ? (value * scale).rounded() / scale : value
   }
 }
 
-/// Stretches of time for people.
+/// The format of durations for people.
 enum DurationText {
-  /// `7:05` hours and minutes.
+  /// Returns hours and minutes: `7:05`.
   static func hours(_ seconds: Double) -> String {
     let minutes = Int(min(max(seconds, 0), 1e12) / 60)
     return "\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
   }
 }
 
-/// What is said where samples are left out because of their time (`PlausibleTime`).
+/// The message about samples that are left out because of their time (`PlausibleTime`).
 enum ImplausibleTime {
   static func say(_ count: Int) {
     guard count > 0 else { return }

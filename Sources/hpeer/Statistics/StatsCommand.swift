@@ -102,7 +102,7 @@ struct Stats: AsyncParsableCommand {
     }
   }
 
-  /// Answers on a terminal what a table of days leaves to the reader.
+  /// Prints the daily mean below a table of buckets, on a terminal.
   private func sayMean(of statistics: Statistics, _ store: HealthStore, _ question: Question) async throws {
     guard Console.capabilities.isTerminal(.output), let start = question.start,
       statistics.values.contains(where: { !$0.isPartial })
@@ -129,12 +129,12 @@ struct Stats: AsyncParsableCommand {
 
 extension BucketSize: ExpressibleByArgument {}
 
-/// `--week-start`.
+/// The value of `--week-start`.
 enum WeekStart: String, ExpressibleByArgument, CaseIterable {
   case monday, sunday
 }
 
-/// `--fill`: what stands for a bucket without samples.
+/// The value of `--fill`, which stands for a bucket without samples.
 enum GapFilling: String, ExpressibleByArgument, CaseIterable {
   case null
 }

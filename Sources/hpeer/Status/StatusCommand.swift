@@ -34,7 +34,7 @@ struct StatusCommand: AsyncParsableCommand {
       served = try await ControlClient.state(at: home.socketPath)
     } catch is ControlClient.NoServer {}
     let store = try home.openStoreForReadingIfThere()
-    // An identity that cannot be read is the doctor's to tell of.
+    // `hpeer doctor` reports an identity that cannot be read.
     let endings = (try? await home.endings()) ?? []
     let report = try await StatusReport(home, store, served: served, endings: endings)
     if output.json {

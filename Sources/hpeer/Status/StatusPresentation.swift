@@ -6,7 +6,7 @@ import PeerServer
 import PeerTrust
 import Terminal
 
-/// A ``StatusReport`` for people: one screen.
+/// A ``StatusReport`` as one screen for people.
 struct StatusPresentation {
   let report: StatusReport
   let served: ServerState?
@@ -51,10 +51,10 @@ struct StatusPresentation {
     }
   }
 
-  /// Of a phone that has more types, those with the most samples, and what is not complete.
+  /// The number of types shown of a phone that has more: those with the most samples. Incomplete types are added.
   private static let mostTypes = 8
 
-  /// What is vouched for of an app's record.
+  /// Prints the coverage of an app's record.
   private func printCoverage(_ coverage: CoverageReport, of peer: StatusReport.Peer) throws {
     let order = coverage.types.sorted { ($1.samples ?? 0, $0.type) < ($0.samples ?? 0, $1.type) }
     let isShown = Set(order.prefix(Self.mostTypes).map(\.type))
@@ -144,7 +144,7 @@ struct StatusPresentation {
     try Console.print(table)
   }
 
-  /// Since when and why.
+  /// Prints what is failing, since when and why.
   private func printFailures() throws {
     var lines: [String] = []
     func note(_ name: String, _ since: Timestamp?, _ failures: Int?, _ reason: String?, isFailing: Bool) {
@@ -179,14 +179,14 @@ struct StatusPresentation {
   }
 }
 
-/// A certificate or token that ends, as a person reads it, with what to do.
+/// The text about a certificate or token that ends, with what to do.
 enum EndingText {
-  /// Says it while something runs for long.
+  /// Warns about an ending while a server runs.
   @Sendable static func warn(_ ending: Ending, isOver: Bool) {
     Console.warn(of(ending, isOver: isOver), EntryFields(.validityEnding, peer: ending.name))
   }
 
-  /// May quote anything.
+  /// Returns the text about an ending. It may quote anything, so it must be escaped.
   static func of(_ ending: Ending, isOver: Bool) -> String {
     let name = ending.name ?? ""
     let day = Timestamp(ending.ends).shortText(in: .current).prefix(10)
@@ -211,12 +211,12 @@ enum EndingText {
   }
 }
 
-/// For `--json`.
+/// The end of a certificate or token, for `--json`.
 struct EndingObject: Encodable {
-  /// `identity`, `client` or `server`.
+  /// The subject: `identity`, `client` or `server`.
   var kind: String
   var name: String?
-  /// Of the other machine.
+  /// The ID of the other machine.
   var id: String?
   var ends: Timestamp
   var isOver: Bool

@@ -6,7 +6,7 @@ import PeerClient
 import PeerServer
 import PeerTrust
 
-/// How everything goes that hpeer does by itself on this machine, for `--json` and for people.
+/// The state of everything that hpeer does by itself on this machine, for `--json` and for people.
 struct StatusReport: Encodable {
   struct Window: Encodable {
     var state: String
@@ -28,15 +28,15 @@ struct StatusReport: Encodable {
   /// A machine that this one pulls from.
   struct Peer: Encodable {
     enum State: String, Encodable {
-      /// The last time was well.
+      /// The last pull succeeded.
       case fine
       case failing
-      /// Nothing was pulled yet.
+      /// No pull has succeeded or failed yet.
       case never
     }
 
     var name: String
-    /// `hpeer`, or the app of a phone.
+    /// The dialect: `hpeer`, or the app of a phone.
     var kind: String
     var state: State
     var lastAttempt: Timestamp?
@@ -44,43 +44,46 @@ struct StatusReport: Encodable {
     var failingSince: Timestamp?
     var failures: Int?
     var reason: String?
-    /// Of an app, what is vouched for.
+    /// The coverage of an app's record; `nil` for a machine that runs hpeer.
     var coverage: CoverageReport?
   }
 
   /// Whether something runs here and nothing fails.
   var ok: Bool
-  /// Of `hpeer serve` or `hpeer run`; `nil` where none runs.
+  /// The process ID of `hpeer serve` or `hpeer run`; `nil` if neither runs.
   var process: Int32?
-  /// What this machine is announced as.
+  /// The name under which this machine is announced.
   var name: String?
-  /// Since when no client is answered.
+  /// The time at which the server was locked; `nil` if it is unlocked.
   var locked: Date?
-  /// After a restore, the names of the peers that may know what was deleted since the backup; `nil` where none was restored.
+  /// The names of the peers that may know what was deleted since the backup that was restored; `nil` without a
+  /// restored backup.
   var waitsFor: [String]?
-  /// `nil` where nothing is served.
+  /// The pairing window; `nil` if nothing is served.
   var window: Window?
-  /// `nil` before the first import or pull.
+  /// The size of the record; `nil` before the first import or pull.
   var record: Record?
-  /// How many machines may read here.
+  /// The number of machines that may read here.
   var readers: Int
   var peers: [Peer]
   var destinations: [DestinationReport]
   var automations: [AutomationReport]
-  /// `nil` where no app may send here.
+  /// The state of the inbox; `nil` if no app may send here.
   var inbox: InboxReport?
-  /// Certificates and tokens that end soon, or have ended.
+  /// The certificates and tokens that end soon or have ended.
   var endings: [EndingObject]
 
-  /// Where something fails.
+  /// Whether a peer, a destination, an automation or the inbox is failing.
   var isFailing: Bool {
     peers.contains { $0.state == .failing } || destinations.contains { $0.state == .failing }
       || automations.contains { $0.state == .failing } || inbox?.isFailing == true
   }
 
+  /// Creates a report on the current state of a home.
+  ///
   /// - Parameters:
-  ///   - store: `nil` before the first import or pull.
-  ///   - served: `nil` where nothing is served.
+  ///   - store: The store; `nil` before the first import or pull.
+  ///   - served: The state of the running server; `nil` if nothing is served.
   init(_ home: Home, _ store: HealthStore?, served: ServerState?, endings: [Ending]) async throws {
     let file = try SettingsNotice.readable(home)
     process = served?.process ?? ServeLock.holder(of: home)
@@ -139,7 +142,7 @@ extension StatusReport.Window {
 extension StatusReport.Peer {
   init(_ server: ServerRecord, _ pulls: ActivityState?, _ coverage: PullCoverage?) {
     (name, kind) = (server.name, server.dialect)
-    // What an older version has pulled is in the registry alone.
+    // Pulls by an older version are recorded in the registry alone.
     lastSuccess = pulls?.succeeded ?? server.lastUsed.map { Timestamp($0) }
     lastAttempt = [pulls?.started, pulls?.ended, lastSuccess].compactMap(\.self).max()
     state = pulls?.failing != nil ? .failing : lastSuccess == nil ? .never : .fine
@@ -149,14 +152,14 @@ extension StatusReport.Peer {
   }
 }
 
-/// How the inbox goes, for `--json` and for people.
+/// The state of the inbox, for `--json` and for people.
 struct InboxReport: Encodable {
   struct Sender: Encodable {
     enum State: String, Encodable {
-      /// The last that it sent was taken.
+      /// The last data that it sent was accepted.
       case fine
       case failing
-      /// Nothing of it was taken yet.
+      /// No data of it has been accepted yet.
       case never
     }
 
@@ -164,7 +167,7 @@ struct InboxReport: Encodable {
     var state: State
     var lastSeen: Timestamp?
     var lastReceived: Timestamp?
-    /// Within a week.
+    /// The refused requests of the last week.
     var refused: Refusals?
   }
 
@@ -177,7 +180,7 @@ struct InboxReport: Encodable {
   struct Certificate: Encodable {
     var ends: Timestamp?
     var isOver: Bool?
-    /// Why it cannot be used.
+    /// The reason why the certificate cannot be used.
     var problem: String?
   }
 
@@ -199,7 +202,7 @@ struct InboxReport: Encodable {
     }
   }
 
-  /// Whether phones cannot trust it, or what an app sends is refused.
+  /// Whether phones cannot trust the certificate, or the data of an app is refused.
   var isFailing: Bool {
     certificate?.problem != nil || certificate?.isOver == true || senders.contains { $0.state == .failing }
   }

@@ -7,8 +7,8 @@ import PeerClient
 import PeerProtocol
 import Terminal
 
-/// A date that a person types: `2024-06-15` (a whole day), `2024-06`, `yesterday`, `7d`, `last week`, `2024-06-15T10:30`, or a
-/// time with its offset from UTC. Which instant it means, its zone says: see ``ZoneOptions``.
+/// A date that a person types: `2024-06-15` (a whole day), `2024-06`, `yesterday`, `7d`, `last week`,
+/// `2024-06-15T10:30`, or a time with its UTC offset. The zone decides which instant it means: see ``ZoneOptions``.
 struct DateArgument: ExpressibleByArgument {
   private let period: SpokenPeriod
 
@@ -17,16 +17,16 @@ struct DateArgument: ExpressibleByArgument {
     self.period = period
   }
 
-  /// The beginning and the end of what is named; both are the same but of several days.
+  /// Returns the beginning and the end of the date. They differ only if it is a period of several days.
   func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound, end: DateBound) {
     period.bounds(in: zone, now: now, weekStartsOnSunday: TimeLocale.current.weekStartsOnSunday)
   }
 }
 
 extension PeerEndpoint {
-  /// What `--host` was given; the default port where it names none.
+  /// Creates an endpoint from the value of `--host`, with the default port if it names none.
   init(hostOption text: String) throws {
-    // As an address is copied from a browser.
+    // The address may have been copied from a browser.
     let schemes = ["https://", "http://"]
     var text = text
     if let scheme = schemes.first(where: text.lowercased().hasPrefix) {
@@ -38,7 +38,7 @@ extension PeerEndpoint {
     self = endpoint
   }
 
-  /// A name that is an IP address or a URL, which no machine is called; `nil` for any other.
+  /// Returns a name that is an IP address or a URL, which no machine is called; `nil` for any other name.
   static func address(_ name: String) -> String? {
     let host = name.split(separator: ":", maxSplits: 1).first.map(String.init) ?? name
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -47,19 +47,19 @@ extension PeerEndpoint {
   }
 }
 
-/// The types that a command is about, one after the other: words of their own, or `--types`.
+/// The types that a command is about, given as arguments or with `--types`.
 struct TypeArguments: ParsableArguments {
   @Argument(
     help: ArgumentHelp("Short names (stepCount) or HealthKit identifiers.", valueName: "type"), completion: .types)
   var names: [String] = []
   @OptionGroup var options: TypeOptions
 
-  /// How many types are named to somebody who names none.
+  /// The number of types that are listed if none is given.
   private static let mostNamed = 12
 
   func validate() throws { _ = try types }
 
-  /// In the order given, each once; empty where none was named.
+  /// The types without duplicates, in the order given; empty if none was named.
   var types: [SampleType] {
     get throws {
       var seen: Set<SampleType> = []
@@ -67,7 +67,7 @@ struct TypeArguments: ParsableArguments {
     }
   }
 
-  /// Throws where none was named.
+  /// Throws if no type was named.
   func requireOne() throws {
     guard try types.isEmpty else { return }
     let held = SampleType.held.map { PlainText.escaped($0.shortName, limit: 100) }
@@ -80,7 +80,7 @@ struct TypeArguments: ParsableArguments {
 }
 
 extension SampleType {
-  /// The type that a person names: see ``TypeWords``.
+  /// Returns the type that a person names; see ``TypeWords``.
   static func named(_ text: String) throws -> SampleType {
     let types = TypeWords.types(text, held: held)
     if types.count == 1 { return types[0] }
@@ -98,12 +98,12 @@ extension SampleType {
         + " `hpeer types` lists what the store holds.")
   }
 
-  /// Those that samples of the store are of, or were; none where it cannot be looked at.
+  /// The types that the store has, or had, samples of; none if it cannot be read.
   static var held: [SampleType] {
     (try? HealthStore.types(directory: NameCompletion.home(of: CommandLine.arguments).directory)) ?? []
   }
 
-  /// A comma-separated list of such names; at least one.
+  /// Returns the types in a comma-separated list of such names; at least one.
   static func list(_ text: String) throws -> [SampleType] {
     let types = try text.parts(separatedBy: ",").map { try named($0.trimmingCharacters(in: .whitespaces)) }
     if types.isEmpty { throw ValidationError("Name at least one type.") }

@@ -2,31 +2,33 @@ import ArgumentParser
 import HealthModel
 import Terminal
 
-/// A command with others below it, of which one is run without being named and takes words: a file of the name of another
-/// is `./NAME`.
+/// A command with subcommands whose default subcommand takes arguments. A file that is named like another subcommand
+/// is given as `./NAME`.
 protocol TakesWordsOfItsOwn: ParsableCommand {}
 
-/// A command line before the parser has it, which takes options after the command only, and says of an unknown command
-/// no more than that it is unexpected.
+/// A command line before it is parsed. The parser takes options after the command only, and says of an unknown
+/// command only that it is unexpected.
 struct CommandWords {
   typealias Command = any ParsableCommand.Type
 
   /// The names of commands that lead to ``command``.
   let path: [String]
-  /// What the words are for; the root where they name none.
+  /// The command that the words name; the root if they name none.
   let command: Command
-  /// What follows the commands.
+  /// The words after the command.
   let rest: [String]
 
-  /// What the parser shall read.
+  /// The words for the parser.
   var arranged: [String] { path + rest }
 
-  /// - Throws: a usage error where a command is unknown, or an option stands where it means nothing.
+  /// Splits the words of a command line.
+  ///
+  /// - Throws: A usage error if a command is unknown or an option is in the wrong place.
   init(_ words: [String], for root: any ParsableCommand.Type) throws {
     var words = words[...]
     let home = try Self.takeHome(from: &words)
     if words.first == "help" {
-      // `help` itself is no command to the parser: what there is to say of it is what `hpeer help` says.
+      // The parser has no command `help`, so `hpeer help help` says the same as `hpeer help`.
       if words.dropFirst().first == "help" { words = words.dropFirst() }
       _ = try Self.takeCommands(from: words.dropFirst(), below: root, isHelp: true)
       (path, command, rest) = ([], root, Array(words))
@@ -39,12 +41,12 @@ struct CommandWords {
       path.isEmpty ? Array(taken.rest) : home + Self.spoken(Array(taken.rest), of: path.joined(separator: " "))
   }
 
-  /// The words of a command as its parser reads them, which people say otherwise.
+  /// Returns the words as the parser of a command reads them. People may write times and types in several words.
   private static func spoken(_ words: [String], of command: String) -> [String] {
     SpokenTypes.arranged(SpokenTime.arranged(words, of: command), of: command)
   }
 
-  /// `--home`, which belongs to every command, and its value.
+  /// Removes `--home`, which belongs to every command, and its value from the words, and returns both.
   private static func takeHome(from words: inout ArraySlice<String>) throws -> [String] {
     var home: [String] = []
     while let word = words.first, word == "--home" || word.hasPrefix("--home=") {
@@ -58,7 +60,7 @@ struct CommandWords {
     return home
   }
 
-  /// The names of commands at the beginning of `words`, and what follows them.
+  /// Returns the names of commands at the beginning of `words`, and the words after them.
   private static func takeCommands(
     from words: ArraySlice<String>, below root: Command, isHelp: Bool
   ) throws -> (path: [String], command: Command, rest: ArraySlice<String>) {
@@ -66,7 +68,7 @@ struct CommandWords {
     while let word = rest.first, !word.hasPrefix("-") {
       let subcommands = command.configuration.subcommands
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
-        // What follows a command that has none below it is its own, and of some that have.
+        // A command without subcommands takes arguments, and so do some with subcommands.
         if subcommands.isEmpty || command is any TakesWordsOfItsOwn.Type, !isHelp { break }
         // `hpeer audit yesterday`
         if !isHelp, SpokenTime.arranged(Array(rest), of: path.joined(separator: " ")) != Array(rest) { break }
@@ -85,7 +87,7 @@ struct CommandWords {
     let names = subcommands.map { $0._commandName }
     let command = (["hpeer"] + path).joined(separator: " ")
     var similar = path.isEmpty ? CommandMeaning.commands(for: word).map { "`hpeer \($0)`" } : []
-    // Nobody is led to what closes or deletes.
+    // Commands that close or delete something are never suggested.
     if similar.isEmpty {
       similar = SimilarNames.suggestions(for: word, among: names.filter { !CommandMeaning.drastic.contains($0) })
         .map { "`\(command) \($0)`" }
@@ -101,7 +103,7 @@ struct CommandWords {
         + "`\((["hpeer help"] + path).joined(separator: " "))` lists the commands.")
   }
 
-  /// Says where an option belongs that stands before the command.
+  /// Throws if an option stands before the command, and says where it belongs.
   private static func requireOwnOption(_ words: ArraySlice<String>, of root: Command) throws {
     guard let option = words.first, option.hasPrefix("-"), !option.hasPrefix("---"),
       !["-h", "--help", "--help-hidden", "--version"].contains(option),
@@ -114,9 +116,9 @@ struct CommandWords {
   }
 }
 
-/// What people may mean by words that are no commands.
+/// The commands that people may mean by other words.
 enum CommandMeaning {
-  /// Commands that close or delete something: nobody is led to them by a word that is something else.
+  /// The commands that close or delete something, which are never suggested for other words.
   static let drastic: Set = ["delete", "lock", "remove", "restore", "revoke", "undelete", "unpair"]
 
   private static let meanings: [String: [String]] = [
@@ -138,11 +140,11 @@ enum CommandMeaning {
     "install": ["service install"], "grafana": ["export --format sqlite"], "undo": ["import --undo"],
   ]
 
-  /// Commands without `hpeer`, the likeliest first; none where the word says nothing.
+  /// Returns commands without `hpeer`, the likeliest first; none if the word gives no hint.
   static func commands(for word: String) -> [String] {
     let word = word.lowercased()
     if let commands = meanings[word] { return commands }
-    // A type alone is asked for its numbers.
+    // A type without a command asks for its numbers.
     guard let type = TypeWords.types(word, held: []).first else { return [] }
     let name = type.shortName
     return SampleTypeCatalogue.healthKit[type]?.aggregation == nil

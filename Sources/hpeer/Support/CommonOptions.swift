@@ -3,7 +3,7 @@ import HealthOperations
 import HealthStore
 import Terminal
 
-/// Options that every command has.
+/// The options that every command has.
 struct CommonOptions: ParsableArguments {
   @Option(help: "Keep everything in this directory instead of the XDG ones (also: HPEER_HOME).", completion: .directory)
   var home: String?
@@ -21,7 +21,7 @@ struct CommonOptions: ParsableArguments {
   }
 }
 
-/// For commands whose table can be printed as one JSON object or as CSV.
+/// The options of commands whose table can be printed as one JSON object or as CSV.
 struct TableOutput: ParsableArguments {
   @Flag(help: "Print one JSON object on standard output instead of text.")
   var json = false
@@ -35,20 +35,20 @@ struct TableOutput: ParsableArguments {
   }
 }
 
-/// For commands that can print one JSON object instead of text for people.
+/// The option of commands that can print one JSON object instead of text for people.
 struct JSONOption: ParsableArguments {
   @Flag(help: "Print one JSON object on standard output instead of text.")
   var json = false
 }
 
-/// `--yes`, of a command that asks before it changes what others rely on.
+/// The option `--yes` of a command that asks before it changes what others rely on.
 struct YesOption: ParsableArguments {
   @Flag(help: "Do it without asking.")
   var yes = false
 
-  /// Whether it shall be done.
+  /// Asks unless `--yes` was given, and returns whether to proceed.
   ///
-  /// - Throws: a `CommandFailure` that names `--yes` where there is no terminal to ask on.
+  /// - Throws: A `CommandFailure` that names `--yes` if there is no terminal to ask on.
   func confirm(_ question: String) async throws -> Bool {
     if yes { return true }
     do {
@@ -60,26 +60,26 @@ struct YesOption: ParsableArguments {
   }
 }
 
-/// `--all`, of commands that print a screenful where somebody looks at it, and everything where a program reads it.
+/// The option `--all` of commands that print a screenful on a terminal, and everything for a program.
 struct ScreenOption: ParsableArguments {
   @Flag(help: "On a terminal print everything, oldest first, instead of the newest that fit on a screen.")
   var all = false
 
-  /// Lines that a table has beside its rows, and those of the prompt.
+  /// The number of lines beside the rows: those of the table, and those of the prompt.
   private static let others = 8
   private static let fewest = 10
 
-  /// On a terminal the last rows, the newest first; else all.
+  /// Returns the last rows, the newest first, on a terminal; else all.
   ///
-  /// - Parameter rows: the oldest first.
+  /// - Parameter rows: The rows, the oldest first.
   func shown<Row>(of rows: [Row]) -> [Row] {
     guard !all, Console.capabilities.isTerminal(.output) else { return rows }
     return rows.suffix(max(Self.fewest, Console.capabilities.size.rows - Self.others)).reversed()
   }
 
-  /// Says how many rows there are beside those that were shown.
+  /// Says how many rows were not shown.
   ///
-  /// - Parameter noun: of a row, such as `night`.
+  /// - Parameter noun: The noun for a row, such as `night`.
   func sayRest(of count: Int, shown: Int, _ noun: String) {
     let rest = count - shown
     if rest > 0 { Console.say("… \(HumanFormat.count(rest, "earlier \(noun)")); --all prints them, oldest first.") }

@@ -2,30 +2,32 @@ import Foundation
 import OperatingSystem
 import Terminal
 
-/// Data goes to standard output, everything said to the person to standard error.
+/// The output of commands. Data goes to standard output, and messages to the person go to standard error.
 enum Console {
   static let capabilities = TerminalCapabilities.current()
   static let style = Style(for: .error, of: capabilities)
   static let outputStyle = Style(for: .output, of: capabilities)
 
-  /// Whether somebody reads what is said, and can answer.
+  /// Whether a person can read messages and answer.
   static var isInteractive: Bool { capabilities.isTerminal(.input) && capabilities.isTerminal(.error) }
 
-  /// Whether what is said goes to the journal.
+  /// Whether messages go to the journal.
   static let isJournal = JournalStream.leads(from: .error)
 
-  /// The journal that standard error leads to, which takes more than lines.
+  /// The journal that standard error leads to, which takes fields as well as lines.
   private static let journal = isJournal ? SystemJournal(behind: StandardStream.error.rawValue) : nil
 
-  /// - Parameter fields: what the journal gets beside the line.
+  /// Writes a message to standard error.
+  ///
+  /// - Parameter fields: The additional fields of the journal entry.
   static func say(_ line: String = "", _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
     if enter(line, priority, fields) { return }
-    // Where nobody can be told, the work goes on.
+    // Work goes on even if the message cannot be written.
     try? OutputWriter.standardError.writeLine(
       isJournal ? JournalStream.entries(line, priority) : fitted(line, .error))
   }
 
-  /// Broken between words where the window is narrower than the text.
+  /// Returns text that is wrapped between words if the window is narrower.
   private static func fitted(_ text: String, _ stream: StandardStream) -> String {
     guard capabilities.isTerminal(stream), let columns = TerminalSize.ofWindow(of: [stream])?.columns else {
       return text
@@ -33,23 +35,26 @@ enum Console {
     return WrappedText.lines(of: text, columns: columns).joined(separator: "\n")
   }
 
-  /// A line of a log, with the time at which it is said; the journal adds that by itself.
+  /// Writes a line of a log with the current time, which the journal adds by itself.
   static func log(_ line: String, _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
     say(isJournal ? line : "\(Date().localText) \(line)", priority, fields)
   }
 
-  /// Warnings quote errors, and those quote anybody.
+  /// Writes a warning. It is escaped, because warnings quote errors, and errors may quote anything.
   static func warn(_ line: String, _ fields: EntryFields = .none) {
     say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))", .warning, fields)
   }
 
-  /// A line of data that is an event, too: where standard output leads to the journal as well, it gets the fields.
+  /// Prints a line of data that is also an event. If standard output leads to the journal as well, the entry gets the
+  /// fields.
   static func print(_ line: String, _ fields: EntryFields) throws {
     if JournalStream.leads(from: .output), enter(line, .information, fields) { return }
     try print(line)
   }
 
-  /// - Returns: whether the journal has it.
+  /// Writes an entry to the journal.
+  ///
+  /// - Returns: Whether the journal has taken it.
   private static func enter(_ line: String, _ priority: LinePriority, _ fields: EntryFields) -> Bool {
     guard let journal else { return false }
     // An empty line sets others apart for a person.
@@ -62,9 +67,9 @@ enum Console {
     try OutputWriter.standardOutput.writeLine(fitted(line, .output))
   }
 
-  /// Phrases on one line, or on more, indented, where the window is too narrow.
+  /// Prints phrases on one line, or on several indented ones if the window is too narrow.
   ///
-  /// - Parameter separator: between two of them; what is left of it at the end of a line has no spaces.
+  /// - Parameter separator: The text between two phrases. At the end of a line it loses its trailing spaces.
   static func print(phrases: [String], separator: String = "  ") throws {
     let width = capabilities.isTerminal(.output) ? capabilities.size.columns : .max
     var line = ""
@@ -89,7 +94,9 @@ enum Console {
     try OutputWriter.standardOutput.write(rows.bytes)
   }
 
-  /// - Parameter rendered: draws for a width, a style and whether blocks and lines can be shown.
+  /// Prints a chart.
+  ///
+  /// - Parameter rendered: Draws the chart for a width, a style, and whether blocks and lines can be shown.
   static func print(chart rendered: (_ width: Int, _ style: Style, _ usesUTF8: Bool) -> [String]) throws {
     let width = capabilities.isTerminal(.output) ? capabilities.size.columns : 80
     try OutputWriter.standardOutput.writeLines(rendered(width, outputStyle, capabilities.usesUTF8))
@@ -102,7 +109,7 @@ enum Console {
       positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
-    // Also on a terminal, where it may be copied, an object is one line.
+    // An object is one line on a terminal, too, where it may be copied.
     try OutputWriter.standardOutput.writeLine(
       PlainText.escapedJSON(String(decoding: try encoder.encode(value), as: UTF8.self)))
   }

@@ -1,7 +1,7 @@
-/// What an entry of the journal has beside its line, so that it can be asked for: `journalctl HPEER_PEER=studio`.
-/// docs/how-to/service.md lists it. Never a value of a sample, and no secret.
+/// The fields of a journal entry beside its line, for queries such as `journalctl HPEER_PEER=studio`.
+/// docs/how-to/service.md lists them. They never hold a sample's value or a secret.
 struct EntryFields: Sendable {
-  /// What a line is about, as `HPEER_EVENT` has it. Where the audit log has a word for it, it is that one.
+  /// The event that a line is about, the value of `HPEER_EVENT`. If the audit log has a word for it, it is the same.
   enum Event: String, Sendable {
     case serverStarted = "server.started"
     case serverLocked = "server.locked"
@@ -36,7 +36,7 @@ struct EntryFields: Sendable {
     case automationFailed = "automation.failed"
   }
 
-  /// Values by what follows `HPEER_` in their names.
+  /// The values, by field name without `HPEER_`.
   let values: [String: String]
 
   static let none = EntryFields(values: [:])
@@ -46,7 +46,9 @@ struct EntryFields: Sendable {
     values = all.compactMapValues { $0 }
   }
 
-  /// - Parameter values: by names; of a message of a library, perhaps.
+  /// Creates fields, for example for a message of a library.
+  ///
+  /// - Parameter values: The values, by name.
   init(values: [String: String]) {
     self.values = values
   }

@@ -7,11 +7,12 @@ import PeerServer
 import PeerTrust
 import Terminal
 
-/// What `hpeer` says where no command is named: how the record is and what to do next, or how to begin; and the short help.
+/// The output of `hpeer` without a command: the state of the record and the next steps, or how to begin; and the
+/// short help.
 enum FirstScreen {
-  /// Prints it where the words ask for it.
+  /// Prints the first screen or the short help if the words ask for it.
   ///
-  /// - Returns: false where they are a command.
+  /// - Returns: Whether something was printed; false if the words are a command.
   static func answers(_ words: [String]) async throws -> Bool {
     var (rest, home) = (words[...], [String]())
     if rest.first == "--home", rest.count > 1 {
@@ -32,7 +33,8 @@ enum FirstScreen {
     return true
   }
 
-  /// What a command does and takes, without the explanations that `--help` has; `nil` where the words are no command alone.
+  /// Returns the short help of a command, without the explanations that `--help` has; `nil` if there are other words
+  /// than a command.
   private static func shortHelp(for words: ArraySlice<String>) throws -> String? {
     guard words.allSatisfy({ !$0.hasPrefix("-") }) else { return nil }
     let found = try CommandWords(Array(words), for: Hpeer.self)
@@ -50,7 +52,7 @@ enum FirstScreen {
     guard let store = try home.openStoreForReadingIfThere(),
       try await store.samples.typeCounts().contains(where: { $0.samples > 0 })
     else { return try Console.print(beginning) }
-    // With what is set for it.
+    // The settings of `summary` apply here, too.
     let arranged = try CommandSettings.arranged(try CommandWords(words + ["summary"], for: Hpeer.self))
     if var summary = try Hpeer.parseAsRoot(arranged) as? any AsyncParsableCommand { try await summary.run() }
     try Console.print("")
@@ -71,7 +73,7 @@ enum FirstScreen {
 
   private static let mostSteps = 3
 
-  /// What may come next, the most useful first.
+  /// Returns the possible next steps, the most useful first.
   private static func steps(
     _ report: StatusReport, _ home: Home, _ store: HealthStore
   ) async throws -> [(command: String, what: String)] {

@@ -1,9 +1,10 @@
 import ServiceLifecycle
 import UnixSignals
 
-/// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit code is 130.
+/// Runs work that Ctrl-C or SIGTERM cancels, so that it can end in good order: what is committed stays, and the exit
+/// code is 130.
 ///
-/// - Parameter consequence: what has become of the work then, where it does not say so itself; follows "Interrupted; ".
+/// - Parameter consequence: The state after an interruption, if the error does not tell it; follows "Interrupted; ".
 func interruptible<Value: Sendable>(
   _ consequence: String = "everything up to here is saved, and the same command goes on from there.",
   _ work: @escaping @Sendable () async throws -> Value
@@ -15,10 +16,10 @@ func interruptible<Value: Sendable>(
   }
 }
 
-/// How work has ended that a signal may have cancelled.
+/// The outcome of work that a signal may have cancelled.
 enum Interruption<Value: Sendable>: Sendable {
   case ended(Value)
-  /// With what the work threw then.
+  /// A signal came. The work ended with this error, if any.
   case interrupted((any Error)?)
 }
 

@@ -7,20 +7,20 @@ import OperatingSystem
 import PeerTrust
 import Terminal
 
-/// What the Tab key offers in a shell: names that this machine's home has. It looks at files only, makes, migrates and
-/// locks nothing, and offers nothing where they cannot be read.
+/// The names that the Tab key offers in a shell, read from this machine's home. Completion only reads files: it
+/// creates, migrates and locks nothing, and offers nothing if they cannot be read.
 enum NameCompletion {
-  /// Machines that are pulled from.
+  /// Returns the machines that are pulled from.
   static func servers(_ home: Home) async throws -> [String] {
     try await PeerRegistry.inspect(in: home.url)?.servers.map(\.name) ?? []
   }
 
-  /// Machines that may read here.
+  /// Returns the machines that may read here.
   static func clients(_ home: Home) async throws -> [String] {
     try await PeerRegistry.inspect(in: home.url)?.clients.filter { $0.revoked == nil }.map(\.name) ?? []
   }
 
-  /// Types that the store has samples of; where there is no store, all that are known.
+  /// Returns the types that the store has samples of; without a store, all known types.
   static func types(_ home: Home) async throws -> [String] {
     guard let store = try? HealthStore(readOnlyIn: home.directory) else {
       return SampleTypeCatalogue.healthKit.entries.map(\.shortName)
@@ -38,13 +38,13 @@ enum NameCompletion {
     try Automation.all(in: try home.settings()).map(\.name)
   }
 
-  /// The names to offer, in order, each once. One that a terminal or a shell could take for something else is left out:
-  /// other machines choose theirs.
+  /// Returns the names to offer, in order and without duplicates. Names that a terminal or a shell could misread are
+  /// left out: other machines choose theirs.
   static func offered(_ names: [String]) -> [String] {
     Array(Set(names.filter { !$0.isEmpty && PlainText.escaped($0, limit: 1000) == $0 })).sorted()
   }
 
-  /// Those that a list of names, separated by commas, may go on with.
+  /// Returns the ways to continue a comma-separated list of names.
   static func continuing(_ list: String, with names: [String]) -> [String] {
     guard let comma = list.lastIndex(of: ",") else { return names }
     let before = String(list[...comma])
@@ -52,7 +52,7 @@ enum NameCompletion {
     return names.filter { !taken.contains($0) }.map { before + $0 }
   }
 
-  /// The home that a command line is about.
+  /// Returns the home that a command line is about.
   static func home(of words: [String]) -> Home {
     var path: String?
     for (index, word) in words.enumerated() {
@@ -74,7 +74,7 @@ extension CompletionKind {
   static let automations = names(NameCompletion.automations)
   static let destinationKinds = list(DestinationKinds.all.map { $0.description.kind.rawValue })
 
-  /// Types, separated by commas.
+  /// The completion of comma-separated types.
   static let typeLists = custom { words, _, prefix in
     let names = (try? await NameCompletion.types(NameCompletion.home(of: words))) ?? []
     return NameCompletion.continuing(prefix, with: NameCompletion.offered(names))

@@ -2,14 +2,14 @@ import HealthModel
 import HealthOperations
 import Terminal
 
-/// What is said of a person, to somebody at this machine.
+/// The texts about a person that are shown at this machine.
 enum PersonText {
-  /// Whose record this is, as far as a passer-by may see it; `nil` where it says no date of birth.
+  /// Returns the owner of a record as far as a passer-by may know; `nil` if the record has no date of birth.
   static func owner(_ person: Person) -> String? {
     person.yearOfBirth.map { "The record of a person born in \($0)." }
   }
 
-  /// `date of birth 1987-03-01 where this store says 1986-05-17`, for each contradiction.
+  /// Returns the contradictions, such as `date of birth 1987-03-01 where this store says 1986-05-17`.
   static func differences(_ contradiction: PersonContradiction) -> String {
     let texts = contradiction.traits.map { trait in
       "\(name(trait)) \(value(trait, of: contradiction.person)) where this store says "

@@ -1,7 +1,7 @@
 import HealthOperations
 import Terminal
 
-/// Shows what an operation is at as bars on the terminal.
+/// An observer that shows the progress of an operation as bars on the terminal.
 struct ProgressBars: ProgressObserver {
   func begin(_ stage: ProgressStage) -> any StageObserver {
     ProgressBar(

@@ -5,18 +5,19 @@ import HealthStore
 import PeerTrust
 import Terminal
 
-/// What a machine that pairs may read.
+/// The options that limit what a machine that pairs may read.
 struct ScopeOptions: ParsableArguments {
   @OptionGroup var selection: TypeOptions
   @OptionGroup var period: RecordPeriodOptions
   @OptionGroup var sources: SourceOptions
 
-  /// Whether a limit was named.
+  /// Whether any limit was given.
   var isGiven: Bool { period.isBounded || selection.set != nil || sources.set != nil }
 
-  /// Nil leaves a machine that pairs again what it had, and gives a new one everything.
+  /// Returns the scope. `nil` leaves a machine that pairs again its previous scope, and gives a new machine
+  /// everything.
   ///
-  /// - Parameter store: whose person's zone the dates are in.
+  /// - Parameter store: The store whose home zone dates are in.
   func scope(in store: HealthStore?) async throws -> SampleFilter? {
     guard isGiven else { return nil }
     return try await period.period(in: store).filter(
@@ -24,7 +25,7 @@ struct ScopeOptions: ParsableArguments {
   }
 }
 
-/// How long a token stays valid without being used.
+/// The option for how long a token stays valid without being used.
 struct TokenLifetimeOption: ParsableArguments {
   @Option(help: "Days without a request after which a machine must pair again (30 by default).")
   var tokenDays: Int?
@@ -38,19 +39,19 @@ struct TokenLifetimeOption: ParsableArguments {
   }
 }
 
-/// What a machine may read, in words.
+/// The text for what a machine may read.
 enum ScopeText {
-  /// More are only counted.
+  /// The maximum number of types that are named. If there are more, the rest is counted.
   private static let namedTypes = 6
 
-  /// `heartRate, stepCount from 2024-01-01 on`, or `everything`.
+  /// Returns a scope, such as `heartRate, stepCount from 2024-01-01 on`, or `everything`.
   static func of(_ scope: SampleFilter, in zone: TimeZone) -> String {
     types(of: scope) + period(of: scope, in: zone) + sources(of: scope)
   }
 
-  /// The sentence that stands before a code.
+  /// Returns the sentence above a pairing code.
   ///
-  /// - Parameter scope: of the window; nil leaves a machine that was paired before what it could read.
+  /// - Parameter scope: The scope of the window; `nil` leaves a machine that was paired before its previous scope.
   static func ofCode(_ scope: SampleFilter?, in zone: TimeZone) -> String {
     guard let scope else {
       return "Whoever types this code may read: everything. A machine that was paired before keeps its limits."
@@ -65,14 +66,15 @@ enum ScopeText {
     return names.prefix(namedTypes - 1).joined(separator: ", ") + " and \(names.count - namedTypes + 1) more types"
   }
 
-  /// ` of "Robin's Watch"`; empty for all sources.
+  /// Returns the sources, such as ` of "Robin's Watch"`; empty for all sources.
   static func sources(of scope: SampleFilter) -> String {
     guard let sources = scope.sources else { return "" }
     let names = sources.sorted().map { "\"\(PlainText.escaped($0, limit: 60))\"" }
     return names.isEmpty ? " of no source" : " of \(names.joined(separator: " or "))"
   }
 
-  /// ` from 2024-01-01 on`, ` before 2025-01-01`, or ` from 2024-01-01 on and before 2025-01-01`; empty for all of time.
+  /// Returns the period: ` from 2024-01-01 on`, ` before 2025-01-01`, or ` from 2024-01-01 on and before 2025-01-01`;
+  /// empty for all of time.
   static func period(of scope: SampleFilter, in zone: TimeZone) -> String {
     func text(_ instant: Timestamp) -> String {
       instant.isStartOfDay(in: zone) ? instant.date(in: zone) : instant.iso8601(in: zone)

@@ -4,7 +4,7 @@ import HealthModel
 import HealthStore
 import Terminal
 
-/// `--types`, as often as one likes.
+/// The option `--types`, which may be repeated.
 struct TypeOptions: ParsableArguments {
   @Option(
     name: .customLong("types"),
@@ -16,20 +16,20 @@ struct TypeOptions: ParsableArguments {
   @Option(name: .customLong("type"), help: .hidden, transform: SampleType.list)
   var olderLists: [[SampleType]] = []
 
-  /// Each once, in the order given; empty where none was named.
+  /// The named types without duplicates, in the order given; empty if none was named.
   var types: [SampleType] {
     var seen: Set<SampleType> = []
     return (lists + olderLists).joined().filter { seen.insert($0).inserted }
   }
 
-  /// `nil` where none was named, which means all.
+  /// The named types; `nil` if none was named, which means all.
   var set: Set<SampleType>? { types.isEmpty ? nil : Set(types) }
 
-  /// The same for what is handed on: see `withMembers`.
+  /// The named types and the members of correlations, for data that is handed on; see `withMembers`. `nil` for all.
   var setWithMembers: Set<SampleType>? { types.isEmpty ? nil : Set(types.withMembers) }
 }
 
-/// `--source`, as often as one likes: a name may have commas.
+/// The option `--source`, which may be repeated: a name may have commas.
 struct SourceOptions: ParsableArguments {
   @Option(
     name: .customLong("source"),
@@ -38,12 +38,13 @@ struct SourceOptions: ParsableArguments {
     completion: .sources)
   var names: [String] = []
 
-  /// `nil` where none was named, which means all.
+  /// The named sources; `nil` if none was named, which means all.
   var set: Set<String>? { names.isEmpty ? nil : Set(names) }
 
   var isGiven: Bool { !names.isEmpty }
 
-  /// A name as it can be typed: devices are called Robin’s iPhone, with an apostrophe and spaces that no keyboard has.
+  /// Returns a name as it can be typed: devices are called Robin’s iPhone, with an apostrophe and spaces that no
+  /// keyboard has.
   private static func typed(_ name: String) -> String {
     String(
       name.lowercased().map { character in
@@ -56,8 +57,11 @@ struct SourceOptions: ParsableArguments {
       })
   }
 
-  /// The names as the store has them, whatever their case here, and with plain apostrophes; `nil` where none was given. Throws where one of them has never
-  /// had a sample here: a name that is mistyped must not read like one without samples.
+  /// Returns the names as the store has them; `nil` if none was given. Case and typographic apostrophes need not
+  /// match.
+  ///
+  /// - Throws: `ValidationError` if a name has never had a sample here: a mistyped name must not look like a source
+  ///   without samples.
   func known(in store: HealthStore) async throws -> Set<String>? {
     guard let (found, unknowns, known) = try await matches(in: store) else { return nil }
     guard let unknown = unknowns.min() else { return found }
@@ -96,7 +100,7 @@ struct SourceOptions: ParsableArguments {
   }
 }
 
-/// `--from`, of which `--since` is the older name.
+/// The option `--from`. `--since` is its older name.
 struct FromOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -112,11 +116,11 @@ struct FromOption: ParsableArguments {
 
   var isGiven: Bool { from != nil || since != nil }
 
-  /// Where it begins.
+  /// Returns the start in a zone; `nil` if none was given.
   func bound(in zone: TimeZone, now: Timestamp) -> DateBound? { (from ?? since)?.bounds(in: zone, now: now).start }
 }
 
-/// `--from`, `--to` and `--on`, whatever the zone.
+/// The options `--from`, `--to` and `--on`, without a zone.
 struct DateOptions: ParsableArguments {
   @OptionGroup var beginning: FromOption
   @Option(help: ArgumentHelp("Only what starts on or before this date, or before this time.", valueName: "date"))
@@ -141,14 +145,15 @@ struct DateOptions: ParsableArguments {
   var hasStart: Bool { on != nil || beginning.isGiven }
   var hasEnd: Bool { on != nil || (to ?? until) != nil }
 
-  /// What they mean where clocks are those of a zone.
+  /// Returns the bounds that the options mean in a zone.
   func bounds(in zone: TimeZone, now: Timestamp) -> (start: DateBound?, end: DateBound?) {
     if let on { return on.bounds(in: zone, now: now) }
     return (beginning.bound(in: zone, now: now), (to ?? until)?.bounds(in: zone, now: now).end)
   }
 }
 
-/// `--from`, `--to`, `--on` and `--zone` of a command about this machine: without a zone, the machine's.
+/// The options `--from`, `--to`, `--on` and `--zone` of a command about this machine. The default is the machine's
+/// zone.
 struct PeriodOptions: ParsableArguments {
   @OptionGroup var dates: DateOptions
   @OptionGroup var zone: ZoneOptions
@@ -158,27 +163,28 @@ struct PeriodOptions: ParsableArguments {
   var period: Period { get throws { try Period(dates, in: zone.timeZone) } }
 }
 
-/// The same of a command about the record: without a zone, that of its person, as in all questions.
+/// The options `--from`, `--to`, `--on` and `--zone` of a command about the record. The default is the home zone of
+/// its person, as in all queries.
 struct RecordPeriodOptions: ParsableArguments {
   @OptionGroup var dates: DateOptions
   @OptionGroup var zone: HomeZoneOptions
 
-  /// Whether any of them was given.
+  /// Whether a start or an end was given.
   var isBounded: Bool { dates.hasStart || dates.hasEnd }
 
-  /// Throws where the time is empty.
+  /// Returns the period. Throws if it is empty.
   ///
-  /// - Parameter store: of the person; without one, the machine's zone counts.
+  /// - Parameter store: The store whose home zone counts; without a store, the machine's zone.
   func period(in store: HealthStore?) async throws -> Period {
     try Period(dates, in: try await zone.timeZone(in: store))
   }
 }
 
-/// A part of time, and the zone in which a person has named it.
+/// A period of time, and the zone in which it was given.
 struct Period {
   let zone: TimeZone
   let start: Timestamp?
-  /// Not included.
+  /// The end, not included.
   let end: Timestamp?
   private let bounds: [DateBound]
 
@@ -191,22 +197,23 @@ struct Period {
     if let start, let end, start >= end { throw ValidationError("--from must be before --to.") }
   }
 
-  /// What starts in this time, of these types and sources.
+  /// Returns a filter for what starts in this period, of these types and sources.
   ///
-  /// - Parameter sources: names; `nil` for all.
+  /// - Parameter sources: The names; `nil` for all.
   func filter(_ types: Set<SampleType>?, _ sources: Set<String>?) -> SampleFilter {
     SampleFilter(types: types, earliest: start, end: end, sources: sources)
   }
 
-  /// All of time where neither end is given.
+  /// The period as a range, open on a side without a bound.
   var range: Range<Timestamp> {
     (start ?? Timestamp(microseconds: .min))..<(end ?? Timestamp(microseconds: .max))
   }
 
-  /// An instant with its offset.
+  /// Returns an instant with its UTC offset.
   func text(_ instant: Timestamp) -> String { instant.iso8601(in: zone) }
 
-  /// Throws where clocks are put back and `--from` or `--to` may mean two instants: what changes the record must not guess.
+  /// Throws if clocks were set back and `--from` or `--to` may mean two instants: a change to the record must not
+  /// guess.
   func requireNoDoubt() throws {
     guard let doubt = bounds.lazy.map({ $0.doubt(in: zone) }).first(where: { !$0.isEmpty }) else { return }
     let choices = doubt.map(text).joined(separator: " or ")

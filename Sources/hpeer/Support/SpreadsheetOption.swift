@@ -3,7 +3,7 @@ import Foundation
 import HealthFormats
 import Terminal
 
-/// `--locale`: how the spreadsheet program that opens a table reads numbers.
+/// The option `--locale`, which says how the spreadsheet program that opens a table reads numbers.
 struct SpreadsheetOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -11,7 +11,7 @@ struct SpreadsheetOption: ParsableArguments {
       valueName: "locale"))
   var locale: SpreadsheetLocale?
 
-  /// A table as RFC 4180 has it, or as the locale's spreadsheets read it.
+  /// Prints a table in the format of RFC 4180, or as the locale's spreadsheets read it.
   func print(_ bytes: [UInt8]) throws {
     try OutputWriter.standardOutput.write(locale?.converted(bytes) ?? bytes)
   }
@@ -19,7 +19,7 @@ struct SpreadsheetOption: ParsableArguments {
   func print(_ rows: CSVRows) throws { try print(rows.bytes) }
 }
 
-/// A locale whose spreadsheets read other tables than those of RFC 4180, where the decimal mark is a comma.
+/// A locale. If its decimal mark is a comma, its spreadsheets read other tables than those of RFC 4180.
 struct SpreadsheetLocale: ExpressibleByArgument {
   private let hasDecimalComma: Bool
 
@@ -31,7 +31,9 @@ struct SpreadsheetLocale: ExpressibleByArgument {
     hasDecimalComma = Locale(identifier: argument).decimalSeparator == ","
   }
 
-  /// Fields are divided by semicolons, and numbers have a decimal comma. Rows are whole.
+  /// Returns a table with semicolons between fields and a decimal comma in numbers.
+  ///
+  /// - Parameter csv: Whole rows.
   func converted(_ csv: [UInt8]) -> [UInt8] {
     guard hasDecimalComma else { return csv }
     var result: [UInt8] = []
@@ -81,10 +83,12 @@ struct CSVRows {
     append(columns)
   }
 
-  /// Rows of a table whose header is elsewhere.
+  /// Creates rows without a header, which was written before.
   init() { columns = nil }
 
-  /// - Parameter fields: one for each column, escaped here; `nil` for an empty one.
+  /// Appends a row.
+  ///
+  /// - Parameter fields: A value for each column, escaped here; `nil` for an empty field.
   mutating func append(_ fields: [String?]) {
     for index in 0..<(columns ?? fields.count) {
       if index > 0 { bytes.append(UInt8(ascii: ",")) }

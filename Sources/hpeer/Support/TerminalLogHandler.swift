@@ -3,7 +3,8 @@ import HealthModel
 import Logging
 import Terminal
 
-/// Writes log messages to standard error, a line each: they may quote requests, and so anything.
+/// A log handler that writes each message as a line to standard error. Messages are escaped, because they may quote
+/// requests and thus anything.
 struct TerminalLogHandler: LogHandler {
   private static let limit = 1000
 

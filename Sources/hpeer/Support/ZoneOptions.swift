@@ -3,10 +3,10 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// The zone in which times are read that come without one, and in which all are printed. The one place where either is
-/// decided; JSON has instants in UTC whatever the zone.
+/// The options for the zone in which times without a zone are read and all times are printed. Both are decided here
+/// alone. JSON has instants in UTC whatever the zone.
 struct ZoneOptions: ParsableArguments {
-  // Those west of Greenwich begin like options.
+  // Offsets west of Greenwich begin with a hyphen, as options do.
   @Option(
     parsing: .unconditional,
     help: "Read and print times in this zone (Europe/Berlin, +02:00) instead of this machine's.")
@@ -25,15 +25,15 @@ struct ZoneOptions: ParsableArguments {
 
   func text(_ instant: Timestamp) -> String { instant.iso8601(in: timeZone) }
 
-  /// To the second, as a log has it.
+  /// Returns an instant to the second, for logs.
   func seconds(_ instant: Timestamp) -> String { text(Timestamp(seconds: instant.seconds)) }
 
   func date(_ instant: Timestamp) -> String { instant.date(in: timeZone) }
 }
 
-/// The same of a command about the record, whose days are those of its person.
+/// The zone options of a command about the record, whose days are those of its person.
 struct HomeZoneOptions: ParsableArguments {
-  // Those west of Greenwich begin like options.
+  // Offsets west of Greenwich begin with a hyphen, as options do.
   @Option(
     parsing: .unconditional,
     help: "Read and print times in this zone (Europe/Berlin, +02:00) instead of the home zone (hpeer zone).")
@@ -45,7 +45,9 @@ struct HomeZoneOptions: ParsableArguments {
     if zone != nil, utc { throw ValidationError("Give --zone or --utc, not both.") }
   }
 
-  /// - Parameter store: of the person; without one, the machine's zone counts.
+  /// Returns the zone.
+  ///
+  /// - Parameter store: The store whose home zone counts; without a store, the machine's zone.
   func timeZone(in store: HealthStore?) async throws -> TimeZone {
     if utc { return .gmt }
     if let zone { return zone.timeZone }
@@ -54,7 +56,7 @@ struct HomeZoneOptions: ParsableArguments {
   }
 }
 
-/// An IANA name (`Europe/Berlin`, `UTC`), or an offset from UTC.
+/// A zone given as an IANA name (`Europe/Berlin`, `UTC`) or as a UTC offset.
 struct ZoneArgument: ExpressibleByArgument {
   let timeZone: TimeZone
 
@@ -68,7 +70,8 @@ struct ZoneArgument: ExpressibleByArgument {
     }
   }
 
-  /// Foundation takes more than the names of zones, such as three letters that mean other zones elsewhere.
+  /// Returns the name of the zone that a text means; `nil` if there is none. Foundation also takes texts that are no
+  /// names of zones, such as three letters that mean other zones elsewhere.
   private static func name(of text: String) -> String? {
     if ["utc", "gmt", "etc/utc"].contains(text.lowercased()) { return "UTC" }
     let zones = TimeZone.knownTimeZoneIdentifiers
@@ -80,7 +83,7 @@ struct ZoneArgument: ExpressibleByArgument {
     return places.count == 1 ? places[0] : text.contains("/") ? text : nil
   }
 
-  /// Names that mean one zone wherever they are said; those of summer times are none.
+  /// The abbreviations that mean one zone everywhere. Those of summer times are left out.
   private static let abbreviated = [
     "CET": "Europe/Brussels", "MEZ": "Europe/Berlin", "WET": "Europe/Lisbon", "EET": "Europe/Athens",
     "JST": "Asia/Tokyo", "AEST": "Australia/Brisbane", "HKT": "Asia/Hong_Kong", "SGT": "Asia/Singapore",
@@ -98,7 +101,7 @@ struct OffsetArgument: ExpressibleByArgument {
 }
 
 extension Timestamp {
-  /// To the microsecond.
+  /// Creates a timestamp to the microsecond.
   init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
     self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds > 0 ? .max : .min))
@@ -106,19 +109,20 @@ extension Timestamp {
 }
 
 extension Date {
-  /// As this machine's clock shows it, to the second, with its offset: for lines of a log, which no option is about.
+  /// The date as this machine's clock shows it, to the second, with its offset: for log lines, which no option
+  /// affects.
   var localText: String { Timestamp(seconds: Timestamp(self).seconds).iso8601(in: .current) }
 
   init(_ instant: Timestamp) { self.init(timeIntervalSince1970: Double(instant.microseconds) / 1_000_000) }
 }
 
 extension Duration {
-  /// Seconds to the millisecond, as reports in JSON have them.
+  /// The seconds to the millisecond, for reports in JSON.
   var reportedSeconds: Double { (self / .seconds(1) * 1000).rounded() / 1000 }
 }
 
 extension Timestamp {
-  /// To the minute, without the offset: for tables whose times are all of one zone.
+  /// Returns an instant to the minute, without the offset, for tables whose times are all in one zone.
   func shortText(in zone: TimeZone) -> String {
     String(iso8601(in: zone).prefix(16)).replacingOccurrences(of: "T", with: " ")
   }

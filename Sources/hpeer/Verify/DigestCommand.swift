@@ -29,7 +29,7 @@ struct Digest: AsyncParsableCommand {
   @Flag(help: "Recompute the digests from the samples, and replace the stored ones.")
   var anew = false
 
-  /// Samples that are read within one transaction.
+  /// The maximum number of samples read within one transaction.
   private static let partSize = 100_000
 
   func run() async throws {
@@ -91,7 +91,7 @@ struct Digest: AsyncParsableCommand {
   }
 }
 
-/// As `GET /api/v2/digest` has it.
+/// The digest in the format of `GET /api/v2/digest`.
 private struct Report: Encodable {
   struct Entry: Encodable {
     var type: String

@@ -70,7 +70,7 @@ struct VerifyCommand: AsyncParsableCommand {
   }
 }
 
-/// What a comparison says: that both are equal, or where they are not.
+/// The result of a comparison: both stores are equal, or where they differ.
 struct VerifyPresentation {
   let server: ServerRecord
   let verification: Verification
@@ -80,16 +80,16 @@ struct VerifyPresentation {
     var id: String
     var equal: Bool
     var deep: Bool
-    /// What was compared; without it, all types.
+    /// The types that were compared; `nil` for all types.
     var types: [String]?
     var earliest: Timestamp?
     var end: Timestamp?
     var sources: [String]?
-    /// What this store holds of it.
+    /// The number of compared samples in this store.
     var samples: Int
     var deleted: Int
     var differences: [Difference]
-    /// Without it, all types were compared.
+    /// The types that could not be compared; `nil` if there are none.
     var unread: [Unread]?
   }
 
@@ -103,7 +103,7 @@ struct VerifyPresentation {
     var type: String
     var identifier: String
     var month: String
-    /// `samples`, `tombstones`, `contents`.
+    /// The aspects that differ: `samples`, `tombstones`, `contents`.
     var differs: [String]
     var here: Counts
     var there: Counts
@@ -137,7 +137,8 @@ struct VerifyPresentation {
         })
   }
 
-  /// One line where they are equal, else a table; nothing where all that is wrong is that not all was read.
+  /// Prints one line if the stores are equal, else a table. Prints nothing if the only problem is that some types
+  /// were not read.
   func print() throws {
     if verification.differences.isEmpty, !verification.unread.isEmpty { return }
     guard !verification.isEqual else {
@@ -157,7 +158,7 @@ struct VerifyPresentation {
     try Console.print(table)
   }
 
-  /// Ends the command with an exit code of its own unless both are equal.
+  /// Throws an error with an exit code of its own unless both stores are equal.
   func requireEqual() throws {
     guard !verification.isEqual else { return }
     let differences = verification.differences

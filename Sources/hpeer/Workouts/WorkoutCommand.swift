@@ -30,7 +30,7 @@ struct WorkoutCommand: AsyncParsableCommand {
   @OptionGroup var units: UnitOptions
   @OptionGroup var output: JSONOption
 
-  /// Fewer characters than this would be found by chance.
+  /// The minimum length of an ID. A shorter one would match by chance.
   private static let shortestID = 4
 
   private static func edges(_ text: String) throws -> HeartRateZones {
@@ -55,7 +55,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     query.readsSamples = false
     var workouts: [WorkoutSummary] = []
     if id == nil, let newest = try await store.samples.extent(of: .workout, in: question.limits)?.upperBound {
-      // With those that may be the same one.
+      // Workouts that may be the same one are read as well.
       let first = newest.seconds.subtractingReportingOverflow(Self.recent)
       query.range =
         Timestamp(seconds: first.overflow ? newest.seconds : first.partialValue)..<Timestamp(microseconds: .max)
@@ -71,10 +71,10 @@ struct WorkoutCommand: AsyncParsableCommand {
     try WorkoutPresentation(zone: zone, units: question.unitsForPeople).print(details, zones)
   }
 
-  /// In seconds: how far back workouts are read where the newest is meant.
+  /// The time before the newest workout from which workouts are read, in seconds.
   private static let recent: Int64 = 14 * 86_400
 
-  /// The one that is meant.
+  /// Returns the workout with the ID, or the newest one.
   private func one(of workouts: [WorkoutSummary]) throws -> WorkoutSummary {
     guard let id else {
       if let newest = workouts.max(by: { $0.sample.start < $1.sample.start }) { return newest }
@@ -93,7 +93,7 @@ struct WorkoutCommand: AsyncParsableCommand {
     return first
   }
 
-  /// `nil` where the record does not know when its person was born.
+  /// Returns the zones for the person's age; `nil` if the record has no date of birth.
   private func zonesOfAge(_ store: HealthStore, on instant: Timestamp, _ zone: ZoneRules) async throws
     -> HeartRateZones?
   {

@@ -2,13 +2,13 @@ import HealthAnalysis
 import HealthModel
 import Terminal
 
-/// The legs and events of a workout, and what was measured meanwhile, for people.
+/// The legs, events and measurements of a workout, for people.
 struct WorkoutParts {
   let details: WorkoutDetails
   let zone: ZoneRules
   let units: UnitChoice
 
-  /// More events are no table to read.
+  /// The maximum number of events that are shown.
   private static let mostEvents = 40
   private static let metresOfSwimming = 100.0
 
@@ -77,10 +77,10 @@ struct WorkoutParts {
     try Console.print(table)
   }
 
-  /// `14:32:05`
+  /// Returns a time of day, such as `14:32:05`.
   private func clock(_ instant: Timestamp) -> String { String(zone.text(instant).dropFirst(11).prefix(8)) }
 
-  /// Minutes for a kilometre or a mile, or for a hundred metres of swimming; a speed where wheels turn.
+  /// Returns the minutes for a kilometre or a mile, or for a hundred metres of swimming; for cycling, the speed.
   private func pace(of leg: WorkoutLeg) -> String? {
     guard let seconds = leg.duration, let metres = leg.distance, seconds > 0, metres >= 1 else { return nil }
     let activity = leg.activity.exported

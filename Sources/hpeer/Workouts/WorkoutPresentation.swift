@@ -2,7 +2,7 @@ import HealthAnalysis
 import HealthModel
 import Terminal
 
-/// Workouts for people.
+/// The presentation of workouts for people.
 struct WorkoutPresentation {
   let zone: ZoneRules
   let units: UnitChoice
@@ -37,7 +37,7 @@ struct WorkoutPresentation {
     }
   }
 
-  /// How many, how long and how far.
+  /// Returns the number of workouts, and their total time and distance.
   func total(_ workouts: [WorkoutSummary]) -> [String] {
     let (distances, durations) = (workouts.compactMap(\.distance), workouts.compactMap(\.duration))
     let implausible = workouts.count - durations.count
@@ -85,7 +85,7 @@ struct WorkoutPresentation {
 
   private static let mapHeight = 14
   private static let profileHeight = 5
-  /// Of latitude, on a sphere with the earth's mean radius.
+  /// The metres in a degree of latitude, on a sphere with the earth's mean radius.
   private static let metresADegree = 111_195.08
 
   private func print(_ track: RouteTrack) throws {
@@ -118,7 +118,7 @@ struct WorkoutPresentation {
     try print(chart)
   }
 
-  /// Of a mile each for whoever reads distances in miles, else of a kilometre.
+  /// Prints the splits of each mile if distances are in miles, else of each kilometre.
   private func print(splitsOf track: RouteTrack) throws {
     let unit = units.distance == "mi" ? "mi" : "km"
     guard let length = UnitConversion.convert(1, from: unit, to: "m") else { return }
@@ -150,7 +150,8 @@ struct WorkoutPresentation {
     workout.energy.flatMap(energy).map { workout.hasMergedEnergy ? "~\($0)" : $0 }
   }
 
-  /// `42:10`, `1:02:10`; whoever sent the workout may have said anything.
+  /// Returns a time such as `42:10` or `1:02:10`; `-` if it is implausible, because a workout may come from any
+  /// sender.
   static func time(_ seconds: Double) -> String {
     guard (0..<0x1p40).contains(seconds) else { return "-" }
     let total = Int(seconds.rounded())

@@ -169,7 +169,8 @@ struct AutomationServiceTests {
   @Test("a delivery to a destination with a mistake fails, and says which")
   func mistakenDestination() async throws {
     try settings(
-      #"[destination.bucket]\nkind = "folder"\n\n[automation.one]\nwhen = "change"\ndo = "deliver"\ndestinations = ["bucket"]"#)
+      #"[destination.bucket]\nkind = "folder"\n\n[automation.one]\nwhen = "change"\ndo = "deliver"\ndestinations = ["bucket"]"#
+    )
     let automation = try #require(try Automation.readable(in: home.home).first)
     await #expect { _ = try await AutomationRun(automation, context).run(.asked) } throws: { error in
       "\(error)".contains("bucket")

@@ -135,7 +135,8 @@ import Testing
   private static func xml(exported: String) -> String {
     func record(_ type: String, _ minute: Int, _ rest: String) -> String {
       let date = "2024-06-15 10:\(String(format: "%02d", minute)):00 +0200"
-      return #"<Record type="\#(type)" sourceName="Watch" sourceVersion="10.1" creationDate="\#(date)" startDate="\#(date)" endDate="\#(date)" \#(rest)/>"#
+      return
+        #"<Record type="\#(type)" sourceName="Watch" sourceVersion="10.1" creationDate="\#(date)" startDate="\#(date)" endDate="\#(date)" \#(rest)/>"#
     }
     let systolic = record("HKQuantityTypeIdentifierBloodPressureSystolic", 5, #"unit="mmHg" value="120""#)
     let diastolic = record("HKQuantityTypeIdentifierBloodPressureDiastolic", 5, #"unit="mmHg" value="80""#)

@@ -29,8 +29,9 @@ import Testing
   }
 
   private func energy() async throws -> String? {
-    guard case .activitySummary(let summary)? = try await home.store.samples.page(of: .activitySummary, limit: 2).first?
-      .payload
+    guard
+      case .activitySummary(let summary)? = try await home.store.samples.page(of: .activitySummary, limit: 2).first?
+        .payload
     else { return nil }
     return summary.attributes["activeEnergyBurned"]
   }

@@ -18,7 +18,9 @@ import Testing
     func read(context: ChannelHandlerContext) { count += 1 }
   }
 
-  @Test("what passes ends nothing, and connections are accepted again after a while", arguments: [EMFILE, ENFILE, ECONNABORTED])
+  @Test(
+    "what passes ends nothing, and connections are accepted again after a while",
+    arguments: [EMFILE, ENFILE, ECONNABORTED])
   func passing(code: Int32) throws {
     let (errors, reads) = (Errors(), Reads())
     let channel = EmbeddedChannel(handlers: [reads, AcceptErrors(), errors])

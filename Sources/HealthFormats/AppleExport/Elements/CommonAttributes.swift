@@ -11,7 +11,7 @@ struct CommonAttributes {
   var unit: Bytes?
   /// The indices of all other attributes.
   var others: [Int] = []
-  /// Attributes that had occurred before; the first counts.
+  /// The number of attributes that occurred more than once. The first occurrence counts.
   var duplicates = 0
 
   init(_ scanner: borrowing XMLScanner) {
@@ -31,7 +31,7 @@ struct CommonAttributes {
       default: others.append(index)
       }
     }
-    // iOS 8's name of it.
+    // iOS 8 calls the attribute `source`.
     if source == nil, let position = others.firstIndex(where: { scanner.attribute($0).name == "source" }) {
       source = scanner.attribute(others.remove(at: position)).value
     }

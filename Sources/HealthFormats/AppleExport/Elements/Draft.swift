@@ -1,15 +1,16 @@
 import HealthModel
 
-/// An element whose attributes have been read and whose children have not.
+/// An element whose attributes have been read, but whose children have not.
 struct Draft {
   var kind: ElementKind
-  /// Where it began, if it has children; for notices of what shows at its end only.
+  /// The line of the opening tag, for problems that are noticed only at the end of the element; `nil` for an element
+  /// without children.
   var line: Int?
-  /// Where it began, in bytes from the beginning of the file.
+  /// The offset of the opening tag, in bytes from the beginning of the file.
   var offset: Int64
-  /// Of the key; 0 for one without a date.
+  /// The hash of the key; 0 for an element without a date.
   var hash: UInt64
-  /// Without identity and, but for records, without payload.
+  /// The sample, without identity and, except for records, without payload.
   var sample: Sample
   var metadata = MetadataEntries()
   /// The attributes that are not in the sample, for elements other than records.
@@ -17,7 +18,7 @@ struct Draft {
 
   var isUndated: Bool { hash == 0 }
 
-  /// Moves what has been collected into the sample.
+  /// Moves the collected metadata into the sample.
   mutating func complete(_ context: inout ReadingContext) {
     context.noticeLine = line
     if !metadata.isEmpty { sample.metadata = metadata.metadata(&context) }
@@ -25,7 +26,8 @@ struct Draft {
 }
 
 extension Draft {
-  /// What records, correlations and workouts have in common; `nil`, and counted, for one without type or start.
+  /// Reads the attributes that records, correlations and workouts have in common. Fails for an element without type
+  /// or start, which is counted as skipped.
   init?(
     _ kind: ElementKind, _ attributes: CommonAttributes, called element: String, _ context: inout ReadingContext
   ) {
@@ -80,8 +82,8 @@ extension Draft {
     }
   }
 
-  /// An unknown top-level element without a date becomes a sample at 1970-01-01T00:00:00Z, told from others by all that
-  /// it says.
+  /// Creates a draft of an unknown top-level element without a date. The element becomes a sample at
+  /// 1970-01-01T00:00:00Z, whose identity is made from all of its content.
   init(undated name: String, _ attributes: CommonAttributes, _ context: inout ReadingContext) {
     context.remark("\(name) without a startDate")
     let epoch = Timestamp(seconds: 0)
@@ -100,22 +102,22 @@ extension Draft {
   }
 }
 
-/// The samples that are open and whose metadata stands in elements in them: a record, a correlation or an activity
-/// summary, and the record in a correlation.
+/// The open samples that collect metadata from child elements: a record, correlation or activity summary, and the
+/// record inside a correlation.
 struct OpenDrafts {
   var outer: Draft?
   var member: Draft?
 
   var isEmpty: Bool { outer == nil && member == nil }
 
-  /// ``MetadataEntries/place(ofEntry:_:)`` in the innermost.
+  /// Returns the ``MetadataEntries/place(ofEntry:_:)`` in the innermost sample.
   mutating func place(ofEntry key: String, _ value: String) -> String {
     if let place = member?.metadata.place(ofEntry: key, value) { return place }
     var none = MetadataEntries()
     return outer?.metadata.place(ofEntry: key, value) ?? none.place(ofEntry: key, value)
   }
 
-  /// Adds to the metadata of the innermost.
+  /// Adds entries to the metadata of the innermost sample.
   mutating func append(_ entries: MetadataEntries) {
     if member != nil {
       member?.metadata.append(entries)

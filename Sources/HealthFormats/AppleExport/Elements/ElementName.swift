@@ -1,4 +1,4 @@
-/// The name of an element as a small number. Names that the format does not have get numbers of their own.
+/// The name of an element as a small number. Names that the format does not define get numbers of their own.
 struct ElementName: Equatable {
   var id: Int32
 
@@ -13,21 +13,21 @@ struct ElementName: Equatable {
   static let exportDate = ElementName(id: 8)
   static let me = ElementName(id: 9)
   static let location = ElementName(id: 10)
-  /// All names after the first few thousand unknown ones.
+  /// The name of all unknown elements after the first few thousand names.
   static let other = ElementName(id: 11)
   static let workoutRoute = ElementName(id: 12)
   static let fileReference = ElementName(id: 13)
 
-  /// Of the elements above.
+  /// The texts of the names above, by number.
   fileprivate static let texts = [
     "HealthData", "Record", "MetadataEntry", "HeartRateVariabilityMetadataList", "InstantaneousBeatsPerMinute",
     "Correlation", "Workout", "ActivitySummary", "ExportDate", "Me", "Location", "others", "WorkoutRoute",
     "FileReference",
   ]
-  /// Of the elements of ``AppleElements`` that are not among these; their numbers follow.
+  /// The names in ``AppleElements`` that are not among ``texts``. Their numbers follow.
   fileprivate static let payloadTexts = AppleElements.all.map { $0.elementName }.filter { !texts.contains($0) }
 
-  /// Whether the element occurs at the top level only (a `Record` also in a `Correlation`).
+  /// Whether the element occurs at the top level only. False for `Record`, which also occurs in a `Correlation`.
   var isTopLevel: Bool {
     switch self {
     case .correlation, .workout, .activitySummary, .exportDate, .me: true
@@ -36,7 +36,7 @@ struct ElementName: Equatable {
   }
 }
 
-/// Looks element names up.
+/// A table of element names and their numbers.
 struct ElementNames: ~Copyable {
   private var texts = ElementName.texts + ElementName.payloadTexts
   private var ids: [String: Int32]
@@ -47,7 +47,7 @@ struct ElementNames: ~Copyable {
   }
 
   mutating func name(of bytes: Bytes) -> ElementName {
-    // The two that make up nearly all of a file.
+    // These two make up nearly all of a file.
     if bytes == "Record" { return .record }
     if bytes == "MetadataEntry" { return .metadataEntry }
     if let name = known.find(bytes) { return name }

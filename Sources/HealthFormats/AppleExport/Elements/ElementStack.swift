@@ -1,25 +1,25 @@
-/// The open elements, and what each of them is. Both passes over a file use it: what a lost closing tag closes must not
-/// be one thing to one and another to the other.
+/// The stack of open elements with their roles. Both passes over a file use it, so that they agree on which elements
+/// a lost closing tag closes.
 struct ElementStack {
   enum Role: UInt8 {
-    /// `HealthData`.
+    /// The root element, `HealthData`.
     case root
     /// A `Record` at the top level or, as `member`, in a correlation.
     case record, member
     case correlation
-    /// Any other top-level element that becomes a sample, and the elements in it.
+    /// Any other top-level element that becomes a sample, and an element inside it.
     case entity, branch
-    /// A point of a route that has been read; elements in it are branches of the route.
+    /// A route point that has been read. Elements inside it are branches of the route.
     case point
-    /// An `ActivitySummary` that says its day.
+    /// An `ActivitySummary` with a readable date.
     case summary
     /// The list of heart beats in a record.
     case beats
-    /// An element whose attributes are all: `ExportDate`, `Me`, `MetadataEntry`, ...
+    /// An element without known children: `ExportDate`, `Me`, `MetadataEntry`, ...
     case leaf
-    /// An unknown element in one that becomes a sample, and all in it: kept as it is.
+    /// An unknown element inside one that becomes a sample, with everything in it. Kept unchanged.
     case captured
-    /// An element that has been counted as skipped, and all in it.
+    /// An element that has been counted as skipped, and everything in it.
     case ignored
   }
 
@@ -28,14 +28,14 @@ struct ElementStack {
     var role: Role
   }
 
-  /// Far beyond any export, and little enough for JSON decoders, which stop at 512.
+  /// The maximum depth: far beyond any export, and below the limit of JSON decoders, which is 512.
   static let maximumDepth = 100
 
   private(set) var frames: [Frame] = []
 
   var role: Role? { frames.last?.role }
   var isEmpty: Bool { frames.isEmpty }
-  /// The frame that would be closed last but for the root: the top-level element.
+  /// The name of the open top-level element, the child of the root.
   var topLevelName: ElementName? { frames.count > 1 ? frames[1].name : nil }
 
   mutating func push(_ name: ElementName, _ role: Role) {
@@ -44,7 +44,7 @@ struct ElementStack {
 
   mutating func pop() -> Frame { frames.removeLast() }
 
-  /// What an element of this name is where it opens now, as long as nothing is wrong with what it says.
+  /// Returns the role of an element that opens now, provided that its attributes can be read.
   func role(of name: ElementName) -> Role {
     switch role {
     case nil: name == .healthData ? .root : .ignored
@@ -70,12 +70,12 @@ struct ElementStack {
     }
   }
 
-  /// How many elements must have lost their closing tags if `name` opens here.
+  /// Returns the number of open elements whose closing tags must be missing if `name` opens here.
   func unclosed(before name: ElementName) -> Int {
     guard let role, role != .root else { return 0 }
     if name == .record {
       if role == .correlation { return 0 }
-      // A record in a record: the outer one was not closed.
+      // A record directly inside a record means that the outer one was not closed.
       if frames.last?.name == .record, role != .branch { return 1 }
       let holders: Set<Role> = [.correlation, .root, .ignored, .captured]
       guard let index = frames.lastIndex(where: { holders.contains($0.role) }) else { return 0 }
@@ -86,7 +86,7 @@ struct ElementStack {
     return frames.count - 1 - root
   }
 
-  /// How many elements the closing tag `name` closes: none if it has no opening tag.
+  /// Returns the number of elements that the closing tag `name` closes, or 0 if it has no opening tag.
   func closed(by name: ElementName) -> Int {
     if frames.last?.name == name { return 1 }
     guard let index = frames.lastIndex(where: { $0.name == name }) else { return 0 }

@@ -1,13 +1,13 @@
 import HealthModel
 
-/// What becomes the metadata of a sample, in the order of the file: its `MetadataEntry` elements, and what the model has
-/// no place for.
+/// The entries that become the metadata of a sample, in the order of the file: its `MetadataEntry` elements, and
+/// everything that the model has no place for.
 ///
-/// Elements that nothing understands are kept as the text of JSON, `{"element":…,"attributes":{…},"children":[…]}`; one
-/// in an element that has no metadata has the place, as ``KeptName`` has it, in `in`.
+/// Unknown elements are kept as JSON text, `{"element":…,"attributes":{…},"children":[…]}`. If the parent element has
+/// no metadata of its own, its place is stored in `in`; see ``KeptName``.
 struct MetadataEntries {
   private(set) var entries: [(key: String, value: String)] = []
-  /// Of the first ``numberedCount`` entries, for ``place(ofEntry:_:)``: the number of each value under its key.
+  /// The number of each value under its key, for the first ``numberedCount`` entries. Used by ``place(ofEntry:_:)``.
   private var numbers: [String: [String: Int]] = [:]
   private var numberedCount = 0
   /// The most bytes that are held while an element is open; what is more than half of it cannot travel.
@@ -44,7 +44,7 @@ struct MetadataEntries {
     append(KeptName.attribute(name), value)
   }
 
-  /// Keeps the attributes that nothing has taken.
+  /// Keeps the attributes that are left in the list.
   mutating func keep(
     rest attributes: AttributeList, of element: String, prefix: String = "", _ context: inout ReadingContext
   ) {
@@ -56,7 +56,7 @@ struct MetadataEntries {
 
   /// Keeps an element that the model has no place for.
   ///
-  /// - Parameter place: of the element that it is in, where that is not the one whose metadata it becomes.
+  /// - Parameter place: the place of the parent element, if the metadata is not the parent's own.
   mutating func keep(
     _ element: RawElement, of parent: String, at place: String? = nil, _ context: inout ReadingContext
   ) {
@@ -72,7 +72,7 @@ struct MetadataEntries {
 
   // MARK: MetadataEntry
 
-  /// Reads a `MetadataEntry` of a tree, which is kept as it is when it has no key.
+  /// Reads a `MetadataEntry` of a tree. An entry without a key is kept as an unknown element.
   mutating func read(_ element: RawElement, _ context: inout ReadingContext) {
     context.noticeLine = element.line
     var attributes = element.attributes
@@ -88,7 +88,8 @@ struct MetadataEntries {
     append(key, value)
   }
 
-  /// The place of a `MetadataEntry` after these, numbered as ``metadata(_:)`` numbers keys.
+  /// Returns the place of a `MetadataEntry` that comes after these entries, numbered as ``metadata(_:)`` numbers
+  /// keys.
   mutating func place(ofEntry key: String, _ value: String) -> String {
     for entry in entries[numberedCount...] {
       let next = numbers[entry.key, default: [:]].count + 1
@@ -99,7 +100,8 @@ struct MetadataEntries {
     return KeptName.place("MetadataEntry.\(key)", values[value] ?? values.count + 1)
   }
 
-  /// Entries as metadata. An entry that says the same twice is one; another value under the same key becomes `key#2`.
+  /// Returns the entries as metadata. Equal entries are stored once; another value under the same key becomes
+  /// `key#2`.
   func metadata(_ context: inout ReadingContext) -> Metadata {
     var result = Metadata(minimumCapacity: entries.count)
     var repeated: [(key: String, value: String)] = []
@@ -122,20 +124,21 @@ struct MetadataEntries {
   }
 }
 
-/// How the metadata of a sample names what the model has no place for.
+/// The names of metadata entries for data that the model has no place for.
 ///
-/// What is in an element that has no metadata is with that one's parent, and has the place in its name:
-/// `MetadataEntry.HKTimeZone`, `WorkoutStatistics.HKQuantityTypeIdentifierHeartRate`, `Attachment#2`.
+/// Data of an element without metadata is stored with the element's parent, and the name contains the place of the
+/// element: `MetadataEntry.HKTimeZone`, `WorkoutStatistics.HKQuantityTypeIdentifierHeartRate`, `Attachment#2`.
 enum KeptName {
   static let attributePrefix = "hpeer.attribute."
   static let elementPrefix = "hpeer.element."
 
-  /// The metadata key of an attribute; of one in a child, with the place and a full stop before its name.
+  /// Returns the metadata key of an attribute. For an attribute of a child, `name` begins with the place and a full
+  /// stop.
   static func attribute(_ name: String) -> String { attributePrefix + name }
 
-  /// The metadata key of an element.
+  /// Returns the metadata key of an element.
   static func element(_ name: String) -> String { elementPrefix + name }
 
-  /// The name of the `number`th element like this in another.
+  /// Returns the place of the `number`th element with this name in its parent.
   static func place(_ name: String, _ number: Int) -> String { number > 1 ? "\(name)#\(number)" : name }
 }

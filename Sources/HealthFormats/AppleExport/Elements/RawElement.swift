@@ -1,16 +1,16 @@
 import HealthModel
 
-/// An element as it stands in the file.
+/// An element of the file, unchanged.
 struct RawElement {
   var name: String
-  /// Where it began.
+  /// The line of the opening tag.
   var line: Int
   var attributes = AttributeList()
   var children: [RawElement] = []
-  /// Of a `WorkoutRoute`: its number among those of its workout.
+  /// The index of a `WorkoutRoute` among the routes of its workout; `nil` for other elements.
   var route: Int?
 
-  /// `{"element":…,"attributes":{…},"children":[…]}`.
+  /// The element as JSON: `{"element":…,"attributes":{…},"children":[…]}`.
   var json: JSONValue {
     var object: [String: JSONValue] = ["element": .string(name), "attributes": attributes.json]
     if !children.isEmpty { object["children"] = .array(children.map(\.json)) }
@@ -18,8 +18,8 @@ struct RawElement {
   }
 }
 
-/// Attributes in the order of the file, taken one by one by what understands them. What cannot be read stays in the
-/// list, and so is kept as it is.
+/// A list of attributes in the order of the file. Each handler takes those it understands. Attributes that cannot be
+/// read stay in the list, and are therefore kept unchanged.
 struct AttributeList {
   private(set) var rest: [(name: String, value: String)] = []
 
@@ -46,7 +46,7 @@ struct AttributeList {
     return date
   }
 
-  /// `duration` in seconds; Apple prints minutes.
+  /// Takes `duration` and `durationUnit`, and returns the duration in seconds. Apple prints minutes.
   mutating func takeDuration() -> Double? {
     guard let text = value(of: "duration"), let number = DecimalReader.read(text)?.value,
       let seconds = UnitConversion.convert(number, from: value(of: "durationUnit") ?? "min", to: "s")
@@ -56,7 +56,7 @@ struct AttributeList {
     return seconds
   }
 
-  /// Of attributes with one name, the first.
+  /// The attributes as JSON. If a name occurs twice, the first attribute counts.
   var json: JSONValue {
     .object(Dictionary(rest.map { ($0.name, .string($0.value)) }, uniquingKeysWith: { first, _ in first }))
   }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The texts that repeat, decoded once.
+/// The tables of texts that repeat, so that each is decoded once.
 struct TextTables: ~Copyable {
   private var versions = ByteInterner<InternedText>()
   private var units = ByteInterner<InternedText>(limit: 512)

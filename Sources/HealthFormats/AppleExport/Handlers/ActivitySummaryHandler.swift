@@ -1,8 +1,9 @@
 import HealthModel
 
-/// `ActivitySummary`, whose values change from export to export.
+/// The handler of `ActivitySummary` elements, whose values change from export to export.
 enum ActivitySummaryHandler {
-  /// `nil` for one that says no day, which is an element like any other.
+  /// Reads the attributes. Returns `nil` for an element without a readable date, which is then read like any other
+  /// element.
   static func begin(_ context: inout ReadingContext) throws -> ElementStack.Role? {
     var attributes: [String: String] = [:]
     for index in 0..<context.scanner.attributeCount {
@@ -45,7 +46,7 @@ enum ActivitySummaryHandler {
     context.delivery.add(reading: summary.sample)
   }
 
-  /// The beginning of a day in UTC; `nil` for a text that is no day.
+  /// Returns the beginning of a day in UTC, or `nil` for a text that is not a day.
   static func day(_ text: String) -> Timestamp? {
     Timestamp(iso8601: text).flatMap { $0.seconds % 86_400 == 0 ? $0 : nil }
   }

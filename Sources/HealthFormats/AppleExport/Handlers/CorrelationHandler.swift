@@ -1,6 +1,6 @@
 import HealthModel
 
-/// `Correlation`.
+/// The handler of `Correlation` elements.
 struct CorrelationHandler {
   /// The most members that a correlation may have: more references to them cannot travel.
   private static let mostMembers = 100_000
@@ -25,7 +25,10 @@ struct CorrelationHandler {
   }
 
   mutating func add(_ member: Draft, _ context: inout ReadingContext) throws {
-    if isTooLarge { return try context.delivery.add(member) }
+    if isTooLarge {
+      try context.delivery.add(member)
+      return
+    }
     members.append(member)
     guard members.count > Self.mostMembers else { return }
     isTooLarge = true
@@ -40,7 +43,7 @@ struct CorrelationHandler {
     draft.complete(&context)
     draft.sample.payload = .correlation(Correlation(members: members.map(\.sample.reference)))
     guard try context.takes(draft) else {
-      // They are records of their own, too.
+      // The members are records in their own right, so they are kept.
       for member in members { try context.delivery.add(member) }
       return
     }

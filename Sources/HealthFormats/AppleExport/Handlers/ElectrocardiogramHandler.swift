@@ -1,13 +1,15 @@
 import HealthModel
 
-/// The electrocardiograms beside the XML, which does not name them.
+/// The handler of the electrocardiograms beside the XML, which does not refer to them.
 enum ElectrocardiogramHandler {
   private typealias Recording = ElectrocardiogramReader.Recording
 
+  /// Reads all electrocardiogram files.
+  ///
   /// - Parameter progress: called before each file; may throw to stop.
   static func read(_ progress: () throws -> Void, _ context: inout ReadingContext) throws {
     let members = context.sideFiles.unread(in: "electrocardiograms", ending: ".csv")
-    // Which of them are of one moment and device shows in their first lines.
+    // The headers show which files have the same time and device.
     var keys = SharedKeys<String>()
     for member in members {
       try progress()
@@ -58,7 +60,7 @@ enum ElectrocardiogramHandler {
     }
     let microseconds = Int64(exactly: length.rounded()) ?? 0
     let (end, overflow) = recording.recorded.microseconds.addingReportingOverflow(microseconds)
-    // `Watch6,7` is a model; anything else is a name.
+    // `Watch6,7` is a model; any other text is a name.
     let isModel = recording.device.wholeMatch(of: /[A-Za-z]+[0-9]+,[0-9]+/) != nil
     let device =
       recording.device.isEmpty
@@ -68,7 +70,7 @@ enum ElectrocardiogramHandler {
       context.remark("electrocardiogram with an unknown line", .nowhere)
       entries.append(KeptName.attribute(label), value)
     }
-    // A source is what identities are made of, and the file names none but the device.
+    // Identities need a source, and the file names only the device.
     return Sample(
       uuid: .undecided, type: .electrocardiogram, start: recording.recorded,
       end: overflow ? recording.recorded : Timestamp(microseconds: end),

@@ -1,12 +1,14 @@
 import HealthModel
 
-/// `Workout` and every other top-level element: read as a tree, made into a sample when it is whole.
+/// The handler of `Workout` and all other top-level elements. It collects an element as a tree and makes a sample of
+/// it when it is complete.
 struct EntityHandler {
-  /// Of more elements, or more bytes of tags, in one no other machine would take the sample.
+  /// The maximum number of elements in a tree, and of bytes in their tags. Other machines would reject a larger
+  /// sample.
   private static let maximumTree = (elements: 50_000, bytes: JSONBudget.sampleBytes)
 
   private var draft: Draft?
-  /// The element and those in it that are open.
+  /// The open element and the open elements inside it.
   private var tree: [RawElement] = []
   private var treeSize = (elements: 0, bytes: Int64(0))
   var routes: RouteHandler
@@ -21,7 +23,7 @@ struct EntityHandler {
     for index in attributes.others {
       let attribute = context.scanner.attribute(index)
       let isStart = attributes.start == nil && startAttribute.map { attribute.name == $0 } == true
-      // What the sample says already is not said twice.
+      // Do not keep the start date twice.
       if isStart, context.keys.date(context.decoded(attribute.value)) == draft.sample.start { continue }
       draft.attributes.append(context.decoded(attribute.name), context.decoded(attribute.value))
     }
@@ -48,12 +50,12 @@ struct EntityHandler {
   // MARK: The elements in it
 
   mutating func beginBranch(_ name: ElementName, _ context: inout ReadingContext) throws -> ElementStack.Role {
-    // The points of a route, as older exports have them: not as a tree, because there are many.
+    // Points of a route, which older exports have here, are too many for a tree.
     if name == .location, let route = tree.last?.route, routes.readLocation(into: route, &context) { return .point }
     treeSize.elements += 1
     treeSize.bytes += context.scanner.offset - context.scanner.tokenOffset
     guard isTreeWithinBudget else {
-      // What is left out needs no memory.
+      // The sample will be skipped, so its tree needs no memory.
       for index in tree.indices { tree[index].children = [] }
       return .ignored
     }
@@ -94,7 +96,7 @@ struct EntityHandler {
   }
 }
 
-/// Keeps an element that the model has no payload for, as JSON.
+/// A reader that keeps an element without a payload in the model as JSON.
 enum ForeignReader {
   static func read(_ element: RawElement, into draft: inout Draft, _ context: inout ReadingContext) {
     var children: [JSONValue] = []
@@ -112,7 +114,7 @@ enum ForeignReader {
     if draft.isUndated { draft.kind = .undated(element.name, draft) }
   }
 
-  /// `clinicalRecord` for `ClinicalRecord`.
+  /// Returns the name with a lowercase first letter: `clinicalRecord` for `ClinicalRecord`.
   private static func lowerCamel(_ name: String) -> String {
     name.prefix(1).lowercased() + name.dropFirst()
   }

@@ -1,8 +1,8 @@
 import HealthModel
 
-/// `HeartRateVariabilityMetadataList` and the beats in it.
+/// The handler of `HeartRateVariabilityMetadataList` and the beats in it.
 struct HeartBeatHandler {
-  /// `bpm@time;…` of the record that is open.
+  /// The beats of the open record in the form `bpm@time;…`.
   private var beats = ""
   private var count = 0
 
@@ -16,7 +16,9 @@ struct HeartBeatHandler {
     context.open.append(entries)
   }
 
-  /// - Returns: the place of a beat that has elements in it.
+  /// Reads a beat.
+  ///
+  /// - Returns: the place of a beat that may have child elements; `nil` for a self-closing tag.
   mutating func read(_ context: inout ReadingContext) throws -> String? {
     var (bpm, time) = ("", "")
     let place = context.scanner.isSelfClosing ? nil : placeOfNext
@@ -52,9 +54,11 @@ struct HeartBeatHandler {
     KeptName.place("InstantaneousBeatsPerMinute", count + 1)
   }
 
-  /// Moves the beats into their record: with their times in seconds after the record's start, and what it takes to print
-  /// them again as they were, the offset of the clock on the wall and the first time that it showed. Those that fit to
-  /// no clock, or that this would not print again as they were, are kept as they came.
+  /// Moves the beats into the metadata of their record.
+  ///
+  /// The times become seconds after the record's start. The UTC offset of the wall clock and the format of its first
+  /// time are kept too, so that the beats can be printed unchanged. Beats whose times fit no UTC offset, or that
+  /// could not be printed unchanged, are kept as they are.
   mutating func finish(in draft: inout Draft, _ context: inout ReadingContext) {
     if beats.isEmpty { return }
     defer { (beats, count) = ("", 0) }

@@ -1,8 +1,10 @@
 import HealthModel
 
-/// `MetadataEntry` in what is open.
+/// The handler of `MetadataEntry` elements in open samples.
 enum MetadataHandler {
-  /// - Returns: the place of an entry that has elements or unknown attributes in it.
+  /// Reads an entry.
+  ///
+  /// - Returns: the place of an entry that may have child elements or has unknown attributes.
   static func read(_ context: inout ReadingContext) -> String? {
     var key: InternedText?
     var value: InternedText?

@@ -1,16 +1,16 @@
 import HealthModel
 
-/// The root, `ExportDate` and `Me`.
+/// The handler of the root element, `ExportDate` and `Me`.
 ///
-/// What nothing understands in them becomes a characteristic of its own, named by its place: `HealthData/@name` is an
+/// Unknown attributes and elements in them become characteristics named by their place: `HealthData/@name` is an
 /// attribute, `Me/Name` an element.
 struct PersonHandler {
-  /// In bytes: other machines take little more of what a sample says beside its payload.
+  /// The maximum length of a name in bytes. Other machines accept little more outside a sample's payload.
   private static let maximumName = 64 << 10
 
-  /// What the survey has found, for what stands before it.
+  /// The export date that the survey found, for characteristics that come before `ExportDate`.
   private let exportDate: Timestamp?
-  /// How many unknown elements there have been at each place.
+  /// The number of unknown elements at each place.
   private var elements: [String: Int] = [:]
 
   init(exportDate: Timestamp?) { self.exportDate = exportDate }
@@ -45,7 +45,7 @@ struct PersonHandler {
     for index in 0..<context.scanner.attributeCount {
       let (name, value) = context.decodedAttribute(index)
       if !name.begins(with: "HKCharacteristicType") { context.remark("Me with an unknown attribute \(name)") }
-      // The Health app prints an empty text for what the person has not told, or `HKBloodTypeNotSet`.
+      // For unset values, the Health app prints an empty text or a value such as `HKBloodTypeNotSet`.
       let isNotSet = value.isEmpty || value.begins(with: "HK") && value.ends(with: "NotSet")
       if !isNotSet { add(characteristic: name, value, &context) }
     }
@@ -68,12 +68,14 @@ struct PersonHandler {
     if !value.isEmpty { add(characteristic: "\(element)/@\(name)", value, &context) }
   }
 
-  /// Whether an unknown element in an element of this name becomes a characteristic.
+  /// Returns whether unknown elements inside an element with this name become characteristics.
   static func keepsElements(in name: ElementName?) -> Bool { name == .me || name == .exportDate }
 
+  /// Keeps an unknown element as a characteristic.
+  ///
   /// - Parameters:
-  ///   - parent: the element that it is in.
-  ///   - text: the JSON that it is kept as.
+  ///   - parent: the name of the parent element.
+  ///   - text: the element as JSON.
   mutating func keep(element name: String, of parent: String, _ text: String, _ context: inout ReadingContext) {
     let place = "\(parent)/\(name)"
     let number = elements[place, default: 0] + 1
@@ -83,6 +85,6 @@ struct PersonHandler {
 }
 
 extension Source {
-  /// Apple's export names no source for what is about the person; it is the Health app's own.
+  /// The Health app, as the source of data about the person. Apple's export names no source for it.
   static let health = Source(name: "Health")
 }

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// `Record`, at the top level and in a correlation.
+/// The handler of `Record` elements, at the top level and in correlations.
 struct RecordHandler {
   var beats = HeartBeatHandler()
   private var counts = RunLengthCounts()
 
-  /// Top-level records that became samples, by type.
+  /// The number of top-level records that became samples, by type.
   var countsByType: [String: Int] { counts.total }
 
   func begin(isMember: Bool, _ context: inout ReadingContext) -> ElementStack.Role {
@@ -76,7 +76,7 @@ struct RecordHandler {
   }
 }
 
-/// Counts by text, fast where the same text comes in runs.
+/// A counter of texts that is fast if the same text comes in runs.
 private struct RunLengthCounts {
   private var counts: [String: Int] = [:]
   private var last = ""

@@ -1,32 +1,34 @@
 import HealthModel
 
-/// `WorkoutRoute`: where a workout went, as points in the XML (older exports) or in a GPX file beside it.
+/// The handler of `WorkoutRoute` elements, whose points are in the XML (older exports) or in a GPX file beside it.
 struct RouteHandler {
-  /// A route whose points in files have not been read.
+  /// A route whose GPX files have not been read yet.
   private struct Route {
     var draft: Draft
-    /// Those in the XML; their times are seconds after the start of ``draft``.
+    /// The points from the XML. Their times are seconds after the start of ``draft``.
     var points: [RoutePoint] = []
   }
 
-  /// Whose the files are that several routes name.
+  /// The claims on files that several routes name.
   private let claims: RouteClaims
-  /// Those of the workout that is open.
+  /// The routes of the open workout.
   private var routes: [Route] = []
   /// The number of points in all of them.
   private var pointCount = 0
   var parts = RouteParts()
-  /// How often each file was read: once for each route that names it.
+  /// The number of times that each file was read: once for each route that names it.
   private var reads: [String: Int] = [:]
-  /// Apple gives routes of one minute one file; a file that more name is read no more.
+  /// The maximum number of times that a file is read. Apple gives routes of one minute the same file.
   private static let mostReads = 20
 
   init(claims: RouteClaims) { self.claims = claims }
 
   mutating func removeAll() { (routes, pointCount) = ([], 0) }
 
-  /// - Parameter workout: the one that the route is in; what the route does not say is as there.
-  /// - Returns: the number of the route among those of its workout.
+  /// Reads the attributes of a route.
+  ///
+  /// - Parameter workout: the workout that contains the route. Provides the attributes that the route lacks.
+  /// - Returns: the index of the route among those of its workout.
   mutating func begin(in workout: Draft, _ context: inout ReadingContext) -> Int {
     let attributes = CommonAttributes(context.scanner)
     var draft: Draft
@@ -70,9 +72,10 @@ struct RouteHandler {
     return draft
   }
 
-  /// A point of a route, as exports up to iOS 11 have them. False, and nothing read, for one that is not understood.
+  /// Reads a point of a route, as in exports up to iOS 11. Returns false, without adding a point, if the point has
+  /// missing or unknown attributes.
   ///
-  /// - Parameter route: its number.
+  /// - Parameter route: the index of the route.
   mutating func readLocation(into route: Int, _ context: inout ReadingContext) -> Bool {
     var values: [String: Bytes] = [:]
     for index in 0..<context.scanner.attributeCount {
@@ -103,11 +106,12 @@ struct RouteHandler {
 
   // MARK: Whole routes
 
-  /// The routes of a workout that is whole, one after the other.
+  /// Delivers the routes of a complete workout, one after the other.
   ///
   /// - Parameters:
-  ///   - elements: those in the workout.
-  ///   - hash: of the workout's key. Where another may have it, its routes are told apart from those of the other.
+  ///   - elements: the children of the workout.
+  ///   - hash: the hash of the workout's key. If another workout may have the same key, the routes are held back and
+  ///     ranked.
   mutating func finish(
     _ elements: [RawElement], of workout: SampleReference, _ hash: UInt64, _ context: inout ReadingContext
   ) throws {
@@ -117,7 +121,7 @@ struct RouteHandler {
     for element in elements {
       guard let index = element.route else { continue }
       var route = routes[index]
-      // One at a time in memory.
+      // Free the memory of each route once it is done.
       routes[index].points = []
       let path = readChildren(of: element, into: &route, &context)
       route.draft.complete(&context)
@@ -132,7 +136,9 @@ struct RouteHandler {
     }
   }
 
-  /// - Returns: the files that it names, one a line.
+  /// Reads the children of a route and the files that it names.
+  ///
+  /// - Returns: the paths of the files, one a line; `nil` if it names none.
   private mutating func readChildren(
     of element: RawElement, into route: inout Route, _ context: inout ReadingContext
   ) -> String? {
@@ -166,7 +172,7 @@ struct RouteHandler {
       return entries.keep(element, of: "WorkoutRoute", &context)
     }
     if references.contains(where: { $0.path == path }) { return }
-    // Each is a file to be read.
+    // Each reference is a file to be read, so their number is limited.
     guard references.count < 100 else { return entries.keep(element, of: "WorkoutRoute", &context) }
     references.append((path, element.line))
     let place = KeptName.place("FileReference", references.count)
@@ -174,7 +180,8 @@ struct RouteHandler {
     for child in element.children { entries.keep(child, of: "FileReference", at: place, &context) }
   }
 
-  /// The points of a file; `nil`, and remarked, where there are none to be had, and where they are another route's.
+  /// Returns the track in a file. Returns `nil`, and adds a remark, if the file cannot be read or belongs to another
+  /// route.
   private mutating func track(_ path: String, of route: Sample, _ context: inout ReadingContext) -> GPXReader.Track? {
     guard let member = context.sideFiles.member(path) else {
       context.remark("WorkoutRoute whose file is missing")
@@ -197,23 +204,25 @@ struct RouteHandler {
 
   private func keepHeader(of track: GPXReader.Track, in entries: inout MetadataEntries) {
     if let name = track.name { entries.append("hpeer.gpx.name", name) }
-    // Apple's own is in every file.
+    // Apple's own creator is the default and need not be kept.
     if let creator = track.creator, creator != "Apple Health Export" { entries.append("hpeer.gpx.creator", creator) }
   }
 }
 
-/// Divides routes into samples that can travel.
+/// A splitter that divides routes into samples small enough to transfer.
 struct RouteParts {
-  /// A route of more points is divided among several samples.
+  /// The maximum number of points in a sample. A longer route is split into several samples.
   static let pointsPerSample = 200_000
-  /// Points of routes that may share their keys, which are in memory until the end.
+  /// The maximum number of points of routes that may share their keys. They stay in memory until the end of the file.
   private static let maximumHeldPoints = 500_000
 
   private var heldPoints = 0
 
+  /// Adds a route, split into parts if necessary.
+  ///
   /// - Parameters:
-  ///   - sample: what all parts have but the payload.
-  ///   - isShared: whether another may have the same key.
+  ///   - sample: the sample without its payload, the same for all parts.
+  ///   - isShared: whether another sample may have the same key.
   mutating func add(
     _ route: WorkoutRoute, of sample: Sample, as kind: ElementKind, isShared: Bool, _ context: inout ReadingContext
   ) throws {

@@ -1,20 +1,23 @@
 import HealthModel
 
-/// GPX files that no workout has named become routes of their own. Those without any time are dated at the export.
+/// The handler of GPX files that no workout names. They become routes of their own. Tracks without any time get the
+/// date of the export.
 enum TrackHandler {
+  /// Reads all GPX files that have not been read yet.
+  ///
   /// - Parameter progress: called before each file; may throw to stop.
   static func read(
     _ progress: () throws -> Void, _ parts: inout RouteParts, _ context: inout ReadingContext
   ) throws {
     let members = context.sideFiles.unread(in: "workout-routes", ending: ".gpx")
     guard context.report.isComplete else {
-      // Their workouts may be in the part that is missing.
+      // The workouts of the files may be in the missing part.
       if !members.isEmpty {
         context.remark("GPX files that the part of the XML that is there does not name", .nowhere)
       }
       return
     }
-    // Files are read twice rather than kept in memory: the first time for their keys.
+    // Read the files twice instead of keeping them in memory: the first time for their keys.
     var keys = SharedKeys<String>()
     for member in members {
       try progress()
@@ -40,9 +43,10 @@ enum TrackHandler {
     }
   }
 
-  /// The track in a file; `nil`, and remarked, for one that cannot be read.
+  /// Returns the track in a file. Returns `nil`, and adds a remark, if the file cannot be read.
   ///
-  /// - Parameter start: what the times of its points are reckoned from; `nil` for the first of them.
+  /// - Parameter start: the instant that the times of the points are relative to; `nil` for the time of the first
+  ///   point.
   static func track(
     in member: ExportMember, start: Timestamp? = nil, _ context: inout ReadingContext
   ) -> GPXReader.Track? {

@@ -1,19 +1,19 @@
 import HealthModel
 
-/// Elements that nothing understands, in what is open: they become its metadata, and in `Me` and `ExportDate`
+/// The handler of unknown elements. Inside open samples, they become metadata; inside `Me` and `ExportDate`,
 /// characteristics.
 struct UnknownHandler {
-  /// More elements than this in an unknown one are not kept.
+  /// The maximum number of elements inside an unknown element. A larger element is not kept.
   private static let maximumElements = 10_000
 
-  /// Those that are open.
+  /// The unknown elements that are open.
   private var elements: [RawElement] = []
-  /// How many there have been in the outermost.
+  /// The number of elements in the outermost unknown element so far.
   private var count = 0
-  /// Of the entry or beat that is open.
+  /// The place of the open metadata entry or heart beat.
   var leafPlace: String?
 
-  /// An unknown element opens in an element of whose children none, or few, are known, or in what is in one.
+  /// Begins an unknown element, inside an element with few or no known children or inside another unknown element.
   mutating func begin(
     _ name: ElementName, in parent: ElementName?, _ context: inout ReadingContext
   ) -> ElementStack.Role {
@@ -32,7 +32,9 @@ struct UnknownHandler {
     return .captured
   }
 
-  /// - Parameter parent: what it is in.
+  /// Finishes an unknown element.
+  ///
+  /// - Parameter parent: the frame of the parent element.
   mutating func finish(
     in parent: ElementStack.Frame?, _ person: inout PersonHandler, _ context: inout ReadingContext
   ) {

@@ -1,14 +1,14 @@
 import HealthModel
 
-/// What becomes a sample: the first part of its identity.
+/// The kind of an element that becomes a sample, which is the first part of its identity.
 enum ElementKind: Hashable {
   case record
   case correlation
   case workout
-  /// Any other element, by name and, where it has one, its `identifier`.
+  /// Any other element, by name and, if it has one, its `identifier`.
   case other(name: String, identifier: String?)
 
-  /// The kind in ``SampleIdentity``.
+  /// The text of the kind in ``SampleIdentity``.
   var identity: String {
     switch self {
     case .record: "record"
@@ -27,7 +27,7 @@ enum ElementKind: Hashable {
     }
   }
 
-  /// The kind whose ``identity`` this is, as far as its hash goes.
+  /// Creates the kind with the same hash as the kind whose ``identity`` is given.
   init(identity: String) {
     switch identity {
     case "record": self = .record
@@ -38,7 +38,7 @@ enum ElementKind: Hashable {
   }
 }
 
-// Kinds that tell samples apart whose keys agree but for them. Those of what lies in files are known to the model:
+// These kinds separate samples whose keys differ in nothing else. The model knows those of samples with side files:
 // ``SampleKey/sideFileIdentity(_:ordinal:)``.
 extension ElementKind {
   static let workoutRoute = ElementKind.other(name: "WorkoutRoute", identifier: nil)
@@ -46,21 +46,22 @@ extension ElementKind {
   static let track = ElementKind.other(name: "GPX", identifier: nil)
   static let electrocardiogram = ElementKind.other(name: "Electrocardiogram", identifier: nil)
 
-  /// A route without points has an identity of its own, so that its points are not missed when a later import has them.
+  /// The kind of a route without points. It has an identity of its own, so that a later import that has the points
+  /// adds them.
   var withoutPoints: ElementKind { identified(by: "empty") }
 
-  /// The kind of a sample that has some of a route's points.
+  /// Returns the kind of a sample that holds a part of a route's points.
   ///
-  /// - Parameter number: 1 for the first part, which has the route's own.
+  /// - Parameter number: the number of the part. Part 1 has the route's own kind.
   func part(_ number: Int) -> ElementKind { number == 1 ? self : identified(by: "part \(number)") }
 
-  /// A record whose resource is there has an identity of its own, so that it is not missed when only a later import has
-  /// it; then the one without is deleted.
+  /// Returns the kind of a clinical record that has its resource. It has an identity of its own, so that a later
+  /// import that has the resource adds it; the record without it is then deleted.
   static func clinicalRecord(withResource identifier: String) -> ElementKind {
     .other(name: "ClinicalRecord", identifier: "\(identifier):resource")
   }
 
-  /// An element without a date, told from others by all that it says.
+  /// Returns the kind of an element without a date, whose identity is made from all of its content.
   static func undated(_ name: String, _ draft: Draft) -> ElementKind {
     let (sample, entries) = (draft.sample, draft.metadata.entries)
     let content = [(try? CodedPayload(sample.payload))?.json ?? ""] + entries.flatMap { [$0.key, $0.value] }

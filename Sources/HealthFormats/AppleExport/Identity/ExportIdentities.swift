@@ -1,12 +1,12 @@
 import Foundation
 import HealthModel
 
-/// Decides the identity of every sample of an export, in whichever way it is read: at once where its key is its own, and
-/// by its rank at the end of the file where others may have the same.
+/// The assignment of identities to all samples of an export: at once if a sample's key is unique, or else by its rank
+/// at the end of the file.
 struct ExportIdentities: ~Copyable {
   /// The hashes of keys that are not known to be unique.
   private let suspects: HashSet64
-  /// By the name of a source in the file, the name that identities use, where it is another.
+  /// The source names to use in identities, by source name in the file, if they differ.
   private let sourceNames: [String: String]
   private var held = HeldSamples()
 
@@ -15,15 +15,15 @@ struct ExportIdentities: ~Copyable {
     self.sourceNames = sourceNames
   }
 
-  /// Whether another element may have the key with this hash, of ``KeyReader/Key/hash``.
+  /// Returns whether another element may have a key with this ``KeyReader/Key/hash``.
   func isShared(_ hash: UInt64) -> Bool { suspects.contains(hash) }
 
-  /// The name that identities use for a source.
+  /// Returns the name of a source to use in identities.
   func name(ofSource name: String) -> String { sourceNames.isEmpty ? name : sourceNames[name] ?? name }
 
-  /// Gives a sample the identity of one that is alone with its key.
+  /// Assigns the identity of a sample whose key is unique.
   ///
-  /// - Returns: its other identity, if it is of a kind that has files.
+  /// - Returns: the alternative identity, if the sample is of a kind with side files.
   @discardableResult
   func identify(_ sample: inout Sample, as kind: ElementKind) -> SideFileIdentity? {
     let key = key(of: sample, kind)
@@ -32,20 +32,21 @@ struct ExportIdentities: ~Copyable {
     return nil
   }
 
-  /// Gives a sample whose value changes from export to export the identity that its value makes.
+  /// Assigns an identity made from the sample's value, for samples whose value changes from export to export.
   func identify(reading sample: inout Sample) { sample.uuid = SampleIdentity.uuid(ofReading: sample) }
 
   // MARK: Keys that several may have
 
-  /// Holds a sample back. Throws `EncodingError` for one that cannot be written as JSON.
+  /// Holds a sample back until the end of the file. Throws `EncodingError` for a sample that cannot be written as
+  /// JSON.
   mutating func hold(_ sample: Sample, as kind: ElementKind) throws {
     let key = key(of: sample, kind)
     try held.add(sample, key: key)
   }
 
-  /// Identifies a correlation and its members where all of them are alone with their keys; else holds back what is not.
+  /// Assigns the identities of a correlation and its members if their keys are unique, and holds the others back.
   ///
-  /// - Returns: those whose identity is known.
+  /// - Returns: the samples with an identity.
   mutating func identify(_ correlation: Draft, members: [Draft]) -> [Sample] {
     var known: [Sample] = []
     var all: [(sample: Sample, key: SampleKey?)] = []
@@ -71,7 +72,7 @@ struct ExportIdentities: ~Copyable {
     return known
   }
 
-  /// What has been held back.
+  /// Returns the samples that have been held back, and removes them.
   mutating func takeHeld() -> HeldSamples {
     defer { held = HeldSamples() }
     return held
@@ -83,6 +84,6 @@ struct ExportIdentities: ~Copyable {
 }
 
 extension UUID {
-  /// The nil UUID of RFC 9562: that of a sample whose identity is not decided yet.
+  /// The nil UUID of RFC 9562, for samples whose identity has not been decided yet.
   static var undecided: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 }

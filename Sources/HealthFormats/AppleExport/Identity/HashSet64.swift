@@ -1,6 +1,6 @@
-/// A set of hashes. They are evenly spread already, so that they need no further hashing.
+/// A set of hashes. It does not hash them again, because they are evenly distributed already.
 struct HashSet64: Sendable {
-  /// Open addressing, at most half full; 0 is empty.
+  /// An open-addressing hash table, at most half full; 0 marks an empty slot.
   private var slots: [UInt64] = []
   private var hasZero = false
   private(set) var count = 0

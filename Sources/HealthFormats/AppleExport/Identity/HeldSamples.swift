@@ -1,8 +1,9 @@
 import HealthModel
 
-/// Samples whose key may not be theirs alone, held back until the file has been read and they can be ranked.
+/// A store of samples whose keys may not be unique. They are held back until the whole file has been read and they
+/// can be ranked.
 struct HeldSamples {
-  /// A member of a correlation: known, or one of ``nested``.
+  /// A member of a correlation: a reference if its identity is known, or else an index into ``nested``.
   enum Member {
     case known(SampleReference, rank: String)
     case held(Int)
@@ -19,25 +20,25 @@ struct HeldSamples {
     var sample: Sample
     var key: SampleKey
     var rank: SampleRank
-    /// The correlation that it is in.
+    /// The index of the correlation that contains the record.
     var parent: Int
     var ordinal = 0
   }
 
-  /// Those that stand by themselves, in coded form: a file may repeat all that it says.
+  /// The samples outside correlations, encoded to save memory, because a file may repeat all of its records.
   private var coder = ChangeCoder()
-  /// Of the samples in ``coder``.
+  /// The keys of the samples in ``coder``.
   private var keys: [SampleKey] = []
-  /// How many there are of each key, by its hash.
+  /// The number of samples with the same key, by the key's hash.
   private var alike: [Int: Int] = [:]
   private static let mostAlike = 100_000
   private var correlations: [Correlation] = []
   private var nested: [Nested] = []
 
-  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  /// Adds a sample outside correlations.
   ///
-  /// Throws ``ImportError/tooManyAlike(limit:)``, too: nobody's export says one thing of one time so often, and all of them are kept
-  /// until its end.
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON, and ``ImportError/tooManyAlike(limit:)``
+  ///   if more samples share a key than in any real export. All of them stay in memory until the end of the file.
   mutating func add(_ sample: Sample, key: SampleKey) throws {
     var hasher = Hasher()
     key.hash(into: &hasher)
@@ -48,9 +49,9 @@ struct HeldSamples {
     keys.append(key)
   }
 
-  /// Adds a correlation and those of its members whose identity is open.
+  /// Adds a correlation and the members whose identity is not known yet.
   ///
-  /// - Parameter members: each member, and the key of one whose identity is not known already.
+  /// - Parameter members: all members; the key is `nil` for a member whose identity is known.
   mutating func add(_ sample: Sample, key: SampleKey, members: [(sample: Sample, key: SampleKey?)]) {
     let parent = correlations.count
     let references = members.map { member -> Member in
@@ -62,10 +63,11 @@ struct HeldSamples {
     correlations.append(Correlation(sample: sample, key: key, members: references))
   }
 
-  /// Hands out all held samples, in an order that does not depend on the file: groups of equal keys as such, and with
-  /// their ranks as ordinals those of which a correlation speaks, and correlations themselves.
+  /// Delivers all held samples in an order that does not depend on the file. Samples with equal keys are delivered as
+  /// groups. Correlations, and samples whose key also occurs in a correlation, are delivered singly, with their ranks
+  /// as ordinals.
   ///
-  /// - Returns: how many samples share their key with another.
+  /// - Returns: the number of samples that share their key with another.
   consuming func resolve(
     group: (TwinGroup) throws -> Void, sample: (Sample) throws -> Void
   ) throws -> Int {
@@ -115,7 +117,9 @@ struct HeldSamples {
     SampleRank.order(group.map { SampleRank($0) }) { group[$0] }.map { group[$0] }
   }
 
-  /// - Returns: how many correlations share their key with another.
+  /// Assigns ordinals to correlations with equal keys.
+  ///
+  /// - Returns: the number of correlations that share their key with another.
   private mutating func rankCorrelations() -> Int {
     var equalKeys = 0
     for group in Dictionary(grouping: correlations.indices, by: { correlations[$0].key }).values where group.count > 1 {
@@ -135,8 +139,8 @@ struct HeldSamples {
     return equalKeys
   }
 
-  /// Gives each nested record the ordinal of its twin at the top level: one that says the same, else one of the same
-  /// value, else an ordinal after all twins.
+  /// Gives each nested record the ordinal of its top-level twin: one with equal content, else one with an equal
+  /// value, else an ordinal after those of all twins.
   private mutating func rankNested(among ranks: [SampleKey: [SampleRank]]) {
     for (key, group) in Dictionary(grouping: nested.indices, by: { nested[$0].key }) {
       let order = group.sorted { a, b in
@@ -176,7 +180,7 @@ struct HeldSamples {
 }
 
 extension SampleKey {
-  /// An order that does not depend on the file.
+  /// Returns whether `a` comes before `b`, in an order that does not depend on the file.
   fileprivate static func precedes(_ a: SampleKey, _ b: SampleKey) -> Bool {
     if a.start != b.start { return a.start < b.start }
     if a.end != b.end { return a.end < b.end }

@@ -1,28 +1,30 @@
 import CISAL
 
-/// Finds the keys that occur more than once, in memory that does not grow with the file.
+/// A filter that finds the keys that occur more than once, in constant memory.
 ///
-/// A Bloom filter in blocks of one cache line (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient Bloom
-/// Filters"): every key that has been seen is recognised, and about one new key in some thousands is too. That one is
-/// then held back in vain, which costs memory but changes nothing.
+/// It is a Bloom filter with blocks of one cache line (Putze, Sanders, Singler, "Cache-, Hash- and Space-Efficient
+/// Bloom Filters"). Every repeated key is found. About one new key in several thousand is reported too; its sample is
+/// held back needlessly, which costs memory but changes nothing.
 struct KeyFilter: ~Copyable {
   private let words: UnsafeMutablePointer<UInt64>
   private let blockMask: UInt64
-  /// The hashes of keys that may occur more than once, once ``flush()`` has been called.
+  /// The hashes of keys that may occur more than once. Valid after ``flush()``.
   private(set) var suspects = HashSet64()
 
-  /// Hashes that wait for their cache lines: the filter is larger than the cache, and waiting for memory would take
-  /// longer than all the rest.
+  /// The number of hashes that wait for their cache lines to be loaded. The filter is larger than the cache, and
+  /// waiting for memory would take longer than everything else.
   private static let delay = 16
   private let waiting: UnsafeMutablePointer<(hash: UInt64, suspect: UInt64)>
   private var inserted = 0
 
-  /// - Parameter totalBytes: the size of the XML; an element takes some 460 bytes, of which a bit for each sixteen is
-  ///   plenty, up to 32 MB.
+  /// Creates a filter for an XML of the given size.
+  ///
+  /// - Parameter totalBytes: the size of the XML. An element takes about 460 bytes, so that one bit for every 16
+  ///   bytes is ample. The filter has at most 32 MB.
   init(totalBytes: Int64) {
     var bits = 1 << 18
     while bits < 1 << 28, Int64(bits) < totalBytes / 16 { bits <<= 1 }
-    // A block is a cache line.
+    // Each block must be one cache line.
     words = UnsafeMutableRawPointer.allocate(byteCount: bits / 8, alignment: 64)
       .bindMemory(to: UInt64.self, capacity: bits / 64)
     words.initialize(repeating: 0, count: bits / 64)
@@ -35,10 +37,11 @@ struct KeyFilter: ~Copyable {
     waiting.deallocate()
   }
 
-  /// Notes a key and, if it had been seen, marks it.
+  /// Adds a key, and marks it as a suspect if it was added before.
   mutating func insert(_ hash: UInt64) { insert(hash, suspect: hash) }
 
-  /// Members of correlations repeat a top-level record on purpose: they are compared with each other only.
+  /// Adds the key of a correlation member. Members repeat top-level records on purpose, so they are compared only
+  /// with each other.
   mutating func insert(member hash: UInt64) { insert(~hash, suspect: hash) }
 
   private mutating func insert(_ hash: UInt64, suspect: UInt64) {
@@ -49,7 +52,7 @@ struct KeyFilter: ~Copyable {
     inserted += 1
   }
 
-  /// Notes what is still waiting.
+  /// Processes the hashes that are still waiting.
   mutating func flush() {
     for index in max(0, inserted - Self.delay)..<inserted {
       let slot = waiting[index & (Self.delay - 1)]
@@ -60,7 +63,7 @@ struct KeyFilter: ~Copyable {
 
   private mutating func note(_ hash: UInt64, suspect: UInt64) {
     let block = words + Int(hash & blockMask) * 8
-    // Nine bits for each of four positions in the block, from bits that did not choose the block.
+    // Use nine bits for each of four positions in the block, from bits that did not choose the block.
     var rest = hash.folded(with: 0x8EBC_6AF0_9C88_C6E3)
     var isKnown = true
     for _ in 0..<4 {

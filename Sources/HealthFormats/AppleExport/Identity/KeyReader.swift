@@ -1,6 +1,7 @@
 import HealthModel
 
-/// Reads from an element's attributes what its identity is made of. Both passes over a file use it, so that they agree.
+/// A reader of the attributes that an element's identity is made from. Both passes over a file use it, so that they
+/// agree.
 struct KeyReader: ~Copyable {
   struct Key {
     var kind: ElementKind
@@ -9,7 +10,8 @@ struct KeyReader: ~Copyable {
     var start: Timestamp
     var end: Timestamp
     var created: Timestamp?
-    /// Of all of the above but the source, in whole seconds: two sources may be one to identities.
+    /// A hash of the other fields except the source, with dates in whole seconds. The source is left out because two
+    /// source names may be the same source in identities.
     var hash: UInt64
     var problems: Problems
   }
@@ -33,7 +35,9 @@ struct KeyReader: ~Copyable {
   private var sources = ByteInterner<InternedText>()
   var dates = DateReader()
 
-  /// - Parameter name: the name of an element that is neither record, correlation nor workout.
+  /// Reads the key of the current element.
+  ///
+  /// - Parameter kind: the kind of the element; for ``ElementKind/other(name:identifier:)``, the name alone.
   mutating func key(
     _ kind: ElementKind, _ attributes: CommonAttributes, in scanner: borrowing XMLScanner
   ) throws(Failure) -> Key {
@@ -77,12 +81,12 @@ struct KeyReader: ~Copyable {
       problems: problems)
   }
 
-  /// Whether an element that is neither record, correlation nor workout has a date.
+  /// Returns whether an element other than a record, correlation or workout has a readable date.
   mutating func hasDate(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bool {
     Self.start(attributes, in: scanner).flatMap { read($0) } != nil
   }
 
-  /// When an element that is neither record, correlation nor workout began.
+  /// Returns the start date of an element other than a record, correlation or workout.
   private static func start(_ attributes: CommonAttributes, in scanner: borrowing XMLScanner) -> Bytes? {
     if let start = attributes.start { return start }
     for name in AppleElements.startAttributes {
@@ -91,7 +95,7 @@ struct KeyReader: ~Copyable {
     return nil
   }
 
-  /// Dates have no references but in files that other programs have written again.
+  /// Reads a date. Only files that were rewritten by other programs have character references in dates.
   private mutating func read(_ bytes: Bytes) -> DateReader.Reading? {
     if let reading = dates.read(bytes) { return reading }
     return bytes.firstIndex(of: UInt8(ascii: "&")) == nil ? nil : dates.read(XMLText.decode(bytes))
@@ -102,7 +106,7 @@ struct KeyReader: ~Copyable {
       .folded(with: UInt64(bitPattern: end.seconds)).folded(with: UInt64(bitPattern: created?.seconds ?? .min))
   }
 
-  /// The hash of a key that a store knows.
+  /// Returns the hash of a key from a store.
   static func hash(of key: SampleKey) -> UInt64 {
     hash(
       kind: ElementKind(identity: key.kind).hash, type: InternedText(key.type.rawValue).hash,
@@ -115,7 +119,7 @@ struct KeyReader: ~Copyable {
     if reading.isTwelveHours { problems.insert(.twelveHours) }
   }
 
-  /// Reads a date that is no part of a key.
+  /// Reads a date that is not part of a key.
   mutating func date(_ text: String) -> Timestamp? { dates.read(text)?.date }
 
   private static let noText = InternedText("")
@@ -140,10 +144,10 @@ extension InternedText {
 }
 
 extension XMLScanner {
-  /// The decoded value of the first attribute of that name.
+  /// Returns the decoded value of the first attribute with this name.
   func text(of name: StaticString) -> String? { text(of: name, among: 0..<attributeCount) }
 
-  /// The value of the attribute `name`, looked for at the given indices.
+  /// Returns the value of the first attribute with this name among the given indices.
   func bytes(of name: StaticString, among indices: some Sequence<Int>) -> Bytes? {
     for index in indices where attribute(index).name == name { return attribute(index).value }
     return nil

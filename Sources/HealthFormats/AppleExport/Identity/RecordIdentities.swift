@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// The identities of records that are alone with their keys, which mostly have the type and the source of the record
-/// before: what these have in common is hashed once.
+/// A generator of identities for records with unique keys. Most records have the type and source of the record
+/// before, so that this part is hashed once.
 struct RecordIdentities {
   private var pair = (type: -1, source: -1)
   private var beginning = Self.beginning(type: "", source: "")
@@ -11,12 +11,12 @@ struct RecordIdentities {
     SampleIdentity.NameBeginning(kind: ElementKind.record.identity, type: SampleType(type), source: source)
   }
 
-  /// Whether the type and the source of the following, by their numbers, are the same as before.
+  /// Returns whether the type and source, given by their numbers, are the same as before.
   func continues(type: Int, source: Int) -> Bool { pair.type == type && pair.source == source }
 
-  /// Chooses the type and the source of the following.
+  /// Sets the type and source of the records that follow.
   ///
-  /// - Parameter sources: the names that identities use.
+  /// - Parameter sources: the source names to use in identities.
   mutating func begin(type: Int, source: Int, _ types: [String], _ sources: [String]) {
     pair = (type, source)
     beginning = Self.beginning(type: types[type], source: sources[source])
@@ -27,8 +27,8 @@ struct RecordIdentities {
   }
 }
 
-/// Finds the keys that several samples have, where the survey has not seen them all: those of one workout, and those in
-/// files beside the XML.
+/// A counter that finds keys of several samples, for samples that the survey has not seen: the routes of one workout,
+/// and the side files.
 struct SharedKeys<Key: Hashable> {
   private var counts: [Key: Int] = [:]
 

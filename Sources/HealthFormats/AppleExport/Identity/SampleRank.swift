@@ -1,14 +1,17 @@
 import Foundation
 import HealthModel
 
-/// Where a sample stands among those with an equal key, whatever the order of the file and the units in it.
+/// The rank of a sample among those with an equal key. It does not depend on the order of the file or on units.
 struct SampleRank: Comparable {
-  /// The canonical value as a number where it is one: text would order 9 after 10.
+  /// The canonical value as a number, or negative infinity for other values. Compared first, because as text 10 would
+  /// come before 9.
   private let number: Double
   let value: String
-  /// End, category name, metadata and members.
+  /// The end date, category name, metadata and members.
   private let content: String
 
+  /// Creates the rank of a sample.
+  ///
   /// - Parameter members: the ranks of a correlation's members as text.
   init(_ sample: Sample, members: [String] = []) {
     value = sample.canonicalValue
@@ -19,7 +22,7 @@ struct SampleRank: Comparable {
     self.content = content.joined(separator: "\u{1F}")
   }
 
-  /// The rank as text. Samples with equal texts say the same, as far as every export prints it.
+  /// The rank as text. Samples with equal texts have the same content, in the precision that every export prints.
   var text: String { "\(value)\u{1F}\(content)" }
 
   static func < (a: SampleRank, b: SampleRank) -> Bool {
@@ -27,8 +30,10 @@ struct SampleRank: Comparable {
     return a.value == b.value ? a.content < b.content : a.value < b.value
   }
 
-  /// The indices of `ranks` from first to last. `sample` is asked only for those whose ranks are equal: they are told
-  /// apart by all that they say, and where that is equal too, it does not matter which is which.
+  /// Returns the indices of `ranks` in ascending order.
+  ///
+  /// - Parameter sample: returns the sample at an index; called only if ranks are equal. Such samples are ordered by
+  ///   all of their content. If that is equal too, their order does not matter.
   static func order(_ ranks: [SampleRank], sample: (Int) -> Sample) -> [Int] {
     var order = ranks.indices.sorted { ranks[$0] < ranks[$1] }
     var start = 0
@@ -49,7 +54,7 @@ struct SampleRank: Comparable {
     copy.uuid = .undecided
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    // JSON says every sample that the reader of an export makes.
+    // Every sample that the export reader makes can be written as JSON.
     return (try? encoder.encode(copy)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
@@ -61,7 +66,7 @@ struct SampleRank: Comparable {
     }
   }
 
-  /// What was measured, whatever the files are called that it was in.
+  /// Returns a hash of the measured data, which does not depend on the names of the files that contained it.
   private static func hash(_ payload: Payload) -> String? {
     (try? CodedPayload(payload))?.json.map { String($0.withBytes(\.stableHash), radix: 16) }
   }

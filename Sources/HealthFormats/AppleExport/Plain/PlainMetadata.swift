@@ -1,18 +1,18 @@
 import HealthModel
 
-/// The metadata of plain records: the same bytes are the same text, which is written once for each batch.
+/// A table of the metadata of plain records. Equal bytes give the same text, which is written once for each batch.
 struct PlainMetadata: ~Copyable {
-  /// Records with more entries are rare.
+  /// The maximum number of entries in a record. Records with more are rare.
   private static let entryLimit = 16
 
   private var indices = ByteInterner<UInt32>(limit: 1 << 14)
   private var entries: [PlainMetadataEntry] = []
   private var text: [UInt8] = []
-  /// The batch whose indices these are.
+  /// The batch that the indices belong to.
   private var batch = -1
 
-  /// The index of the text, as ``MetadataText`` writes it, of all entries in `bytes`; `nil` for those with entities,
-  /// defects, or a key that repeats.
+  /// Returns the index of the metadata text, in the form of ``MetadataText``, of all entries in `bytes`. Returns
+  /// `nil` if they contain entities, defects or a repeated key.
   mutating func index(of bytes: Bytes, _ coder: inout BatchCoder) -> UInt32? {
     if coder.batch != batch {
       indices.removeAll()
@@ -32,7 +32,7 @@ struct PlainMetadata: ~Copyable {
     while true {
       while next < end, next.pointee <= 0x20 { next += 1 }
       if next >= end { return true }
-      // What follows the last entry has been looked at before and is still there.
+      // The bytes after the last entry have been checked before, so they are readable.
       guard entries.count < Self.entryLimit, let entry = PlainMetadataEntry(next, limit: end + 1) else { return false }
       entries.append(entry)
       next = entry.next
@@ -53,7 +53,7 @@ struct PlainMetadata: ~Copyable {
     return true
   }
 
-  /// Appends a text that is the same in XML and JSON.
+  /// Appends a text that needs no escaping in XML or JSON. Returns false for other texts.
   private mutating func append(_ bytes: Bytes) -> Bool {
     for index in 0..<bytes.count {
       let byte = bytes[index]
@@ -69,6 +69,6 @@ struct PlainMetadata: ~Copyable {
 }
 
 extension Bytes {
-  /// Ascending order of the bytes.
+  /// Returns whether the bytes come before `other` in ascending order.
   fileprivate func precedes(_ other: Bytes) -> Bool { buffer.lexicographicallyPrecedes(other.buffer) }
 }

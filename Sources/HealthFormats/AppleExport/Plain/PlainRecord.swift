@@ -1,9 +1,9 @@
 import Foundation
 
-/// A `Record` in the form in which Apple prints nearly all of them: known attributes, each once, in double quotes and
-/// with one space before, and in it nothing but `MetadataEntry` elements.
+/// A `Record` in the usual form, which nearly all of Apple's have: known attributes, each once, in double quotes and
+/// after a single space, and only `MetadataEntry` elements inside.
 ///
-/// Whatever else there is, is left to ``XMLScanner/next()``, which reads any form and gives the same.
+/// All other forms are left to ``XMLScanner/next()``, which reads any form with the same result.
 struct PlainRecord {
   var type: Bytes?
   var source: Bytes?
@@ -14,17 +14,19 @@ struct PlainRecord {
   var start: Bytes?
   var end: Bytes?
   var value: Bytes?
-  /// From the first `MetadataEntry` to the end of the last; `nil` where there is none.
+  /// The bytes from the first `MetadataEntry` to the end of the last; `nil` if there is none.
   var metadata: Bytes?
 
+  /// Reads a record.
+  ///
   /// - Parameters:
-  ///   - next: after `<Record`.
-  ///   - limit: the end of what may be read. Eight bytes beyond it are readable, whatever is in them.
-  /// - Returns: the end of the element; `nil` when it has another form, or is not whole.
+  ///   - next: the position after `<Record`.
+  ///   - limit: the end of the buffered input. Eight more bytes of any content must be readable.
+  /// - Returns: the end of the element; `nil` if it has another form or is incomplete.
   mutating func read(_ next: UnsafePointer<UInt8>, limit: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
     self = PlainRecord()
     var next = next
-    // The longest name with its quote, and a word beyond it.
+    // The longest attribute name with its quote, and one more word, must be readable.
     while limit - next > 24, next.pointee == 0x20 {
       guard let end = readAttribute(next + 1, limit: limit) else { return nil }
       next = end
@@ -68,7 +70,9 @@ struct PlainRecord {
     return nil
   }
 
-  /// - Returns: after the closing quote; `nil` for an attribute that is there already, or does not end.
+  /// Sets `field` to the value that ends at the next quote.
+  ///
+  /// - Returns: the position after the closing quote; `nil` if the field is already set or the value does not end.
   @inline(__always)
   private static func take(
     _ field: inout Bytes?, _ value: UnsafePointer<UInt8>, _ limit: UnsafePointer<UInt8>, isLong: Bool = false
@@ -103,11 +107,11 @@ struct PlainRecord {
   }
 }
 
-/// A `MetadataEntry` as Apple prints it.
+/// A `MetadataEntry` in Apple's usual form.
 struct PlainMetadataEntry {
   var key: Bytes
   var value: Bytes
-  /// After the element.
+  /// The position after the element.
   var next: UnsafePointer<UInt8>
 
   init?(_ start: UnsafePointer<UInt8>, limit: UnsafePointer<UInt8>) {
@@ -123,9 +127,9 @@ struct PlainMetadataEntry {
 }
 
 extension XMLScanner {
-  /// Looks for a record in its usual form at the current position, and moves nowhere.
+  /// Reads a record in the usual form at the current position, without moving the position.
   ///
-  /// - Returns: the position after the record; `nil` when there is something else, or not all of it in the buffer.
+  /// - Returns: the position after the record; `nil` if the input is something else, or not completely in the buffer.
   func plainRecord(_ record: inout PlainRecord) -> Int? {
     let limit = UnsafePointer(buffer + filled)
     var next = UnsafePointer(buffer + position)

@@ -1,12 +1,12 @@
 import Foundation
 import HealthModel
 
-/// Codes records in their usual form straight from their bytes.
+/// An encoder that encodes records in the usual form directly from their bytes.
 ///
-/// Whatever would be remarked upon, whatever has no identity yet, and whatever is rare is left to ``SampleReader``,
-/// which makes the same of it by way of a ``Sample``.
+/// Records that need a remark, records without a final identity, and rare forms are left to ``SampleReader``, which
+/// gives the same result by way of a ``Sample``.
 struct PlainRecordCoder: ~Copyable {
-  /// What is longer may be larger than other machines take.
+  /// The maximum size of a plain record in bytes. Other machines may reject a larger record.
   private static let rarelyLong = 64 << 10
 
   private var record = PlainRecord()
@@ -20,13 +20,13 @@ struct PlainRecordCoder: ~Copyable {
   private var metadata = PlainMetadata()
   private var uuids = RecordIdentities()
   private var kinds = (quantity: UInt32(0), category: UInt32(0))
-  /// Of the coder whose indices are in the tables.
+  /// The generation of the coder whose indices are in the tables.
   private var generation = -1
   private var total: [String: Int] = [:]
 
-  /// Codes the record at the scanner's position.
+  /// Encodes the record at the scanner's position.
   ///
-  /// - Returns: the position after it; `nil` when it is for ``XMLScanner/next()`` to read.
+  /// - Returns: the position after the record; `nil` if ``XMLScanner/next()`` has to read it.
   mutating func next(
     _ scanner: borrowing XMLScanner, _ dates: inout DateReader, _ coder: inout BatchCoder,
     _ identities: borrowing ExportIdentities
@@ -68,7 +68,7 @@ struct PlainRecordCoder: ~Copyable {
     return next
   }
 
-  /// How many records of each type have been coded.
+  /// The number of encoded records, by type.
   var records: [String: Int] {
     var result = total
     for (type, count) in zip(typeTexts, counts) where count > 0 { result[type, default: 0] += count }
@@ -99,7 +99,7 @@ struct PlainRecordCoder: ~Copyable {
 
   // MARK: Tables
 
-  /// Begins with the dictionaries of a coder that has begun anew.
+  /// Resets the tables for a coder whose dictionaries have been reset.
   private mutating func startOver(with coder: inout BatchCoder) {
     total = records
     types.removeAll()
@@ -146,15 +146,15 @@ struct PlainRecordCoder: ~Copyable {
   }
 }
 
-/// What is known of a record's type.
+/// The properties of a record type.
 struct PlainType {
   enum Form { case quantity, category, other }
 
-  /// Among the coder's types.
+  /// The index in the coder's dictionary of types.
   var index: UInt32
-  /// Among the types of plain records.
+  /// The number among the types of plain records.
   var number: Int
-  /// Of its text.
+  /// The hash of the type's text.
   var hash: UInt64
   var form: Form
 }

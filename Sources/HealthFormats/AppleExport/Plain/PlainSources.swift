@@ -1,18 +1,20 @@
 import HealthModel
 
-/// The sources of plain records: names and versions, each decoded once, and their pairs.
+/// The tables of the source names and versions of plain records, so that each is decoded once, and of their pairs.
 struct PlainSources: ~Copyable {
   private var names = ByteInterner<Int>()
   private var nameTexts: [String] = []
-  /// The names of the sources that identities use.
+  /// The source names to use in identities, by the number of the name.
   private(set) var identityNames: [String] = []
   private var versions = ByteInterner<Int>()
   private var versionTexts: [String?] = [nil]
   private var indices: [Int: UInt32] = [:]
   private var last = (pair: -1, index: UInt32(0))
 
-  /// - Returns: the index of the source among the coder's, and the number of its name; `nil` for texts that need a
-  ///   remark.
+  /// Looks up a source.
+  ///
+  /// - Returns: the index of the source in the coder's dictionary, and the number of its name; `nil` for texts that
+  ///   need a remark.
   mutating func index(
     name: Bytes, version: Bytes?, _ coder: inout BatchCoder, _ identities: borrowing ExportIdentities
   ) -> (index: UInt32, number: Int)? {
@@ -35,7 +37,8 @@ struct PlainSources: ~Copyable {
     return (index, name)
   }
 
-  /// `nil` for what only a hostile file has: a name that would be added each time that it occurs.
+  /// Adds a name. Returns `nil` for a name that needs a remark, or that is too long to be kept in the table, which
+  /// only a hostile file has.
   private mutating func addName(_ bytes: Bytes, _ identities: borrowing ExportIdentities) -> Int? {
     guard bytes.isInternable else { return nil }
     let text = InternedText(bytes)

@@ -1,10 +1,10 @@
 import HealthModel
 
-/// The survey of records in their usual form.
+/// The part of the survey that reads records in the usual form.
 struct PlainSurveyor: ~Copyable {
   private var record = PlainRecord()
   private var types = ByteInterner<(hash: UInt64, number: Int)>()
-  /// The number of each source in a ``SourceSampling``, -1 for one that is not sampled.
+  /// The number of each source in a ``SourceSampling``; -1 for a source that is not sampled.
   private var sources = ByteInterner<Int>()
   private var names: [String: Int] = [:]
   private var texts: [String] = []
@@ -12,7 +12,7 @@ struct PlainSurveyor: ~Copyable {
 
   /// Surveys the record at the scanner's position.
   ///
-  /// - Returns: the position after it; `nil` when it is for ``XMLScanner/next()`` to read.
+  /// - Returns: the position after the record; `nil` if ``XMLScanner/next()`` has to read it.
   mutating func next(
     _ scanner: borrowing XMLScanner, _ dates: inout DateReader, _ filter: inout KeyFilter,
     _ sampling: inout SourceSampling
@@ -63,15 +63,15 @@ struct PlainSurveyor: ~Copyable {
     return texts.count - 1
   }
 
-  /// Counts a record that was not in the usual form.
+  /// Counts a record that is not in the usual form.
   mutating func count(_ type: String) { counts[number(of: type)] += 1 }
 
-  /// How many records of each type there were.
+  /// The number of records, by type.
   var records: [String: Int] { names.mapValues { counts[$0] } }
 }
 
 extension DateReader {
-  /// The instant of a date in the usual form with 25 characters; `nil` for any other.
+  /// Returns the instant of a date in the usual form with 25 characters, or `nil` for any other text.
   @inline(__always)
   mutating func plain(_ bytes: Bytes) -> Timestamp? {
     guard bytes.count == 25, let seconds = usual(bytes) else { return nil }

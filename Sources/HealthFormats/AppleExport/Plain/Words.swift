@@ -1,19 +1,20 @@
 import Foundation
 
-/// Bytes eight at a time, in memory order: the first is the lowest.
+/// A namespace for comparing eight bytes at a time, in memory order: the first byte is the lowest.
 enum Words {
   @inline(__always)
   static func eight(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
     UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self))
   }
 
-  /// The first `"` before `limit`, beyond which eight bytes must be readable. For texts of a few words.
+  /// Returns the position of the first `"` before `limit`. Eight bytes after `limit` must be readable. Fast for short
+  /// texts.
   @inline(__always)
   static func quote(_ start: UnsafePointer<UInt8>, _ limit: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
     var next = start
     while next < limit {
       let other = eight(next) ^ 0x2222_2222_2222_2222
-      // The lowest byte of this that is set marks the first zero byte of `other`.
+      // The lowest byte with its high bit set marks the first zero byte of `other`.
       let zeros = (other &- 0x0101_0101_0101_0101) & ~other & 0x8080_8080_8080_8080
       if zeros != 0 {
         next += zeros.trailingZeroBitCount / 8
@@ -24,7 +25,7 @@ enum Words {
     return nil
   }
 
-  /// The same for long texts.
+  /// Returns the position of the first `"` before `limit`. Fast for long texts.
   @inline(__always)
   static func quoteFarOff(_ start: UnsafePointer<UInt8>, _ limit: UnsafePointer<UInt8>) -> UnsafePointer<UInt8>? {
     guard start < limit, let found = memchr(start, 0x22, limit - start) else { return nil }
@@ -34,7 +35,7 @@ enum Words {
   static let sixBytes: UInt64 = 0x0000_FFFF_FFFF_FFFF
   static let sevenBytes: UInt64 = 0x00FF_FFFF_FFFF_FFFF
 
-  // Literals, because each of these is compared a million times.
+  // These are literals because each of them is compared a million times.
   /// `type="`
   static let type: UInt64 = 0x0000_223D_6570_7974
   /// `unit="`

@@ -1,14 +1,14 @@
 import Foundation
 import HealthModel
 
-/// Puts samples into the coded form of one batch after the other.
+/// An encoder for samples, which encodes one batch after the other.
 ///
-/// Unlike a ``ChangeCoder`` it keeps the dictionaries of types, sources, devices and units from batch to batch: they
-/// are the same few all over an export.
+/// Unlike a ``ChangeCoder``, it keeps the dictionaries of types, sources, devices and units from batch to batch,
+/// because they hardly change within an export.
 struct BatchCoder {
-  /// Dictionaries that have grown beyond this are begun anew with the next batch.
+  /// The maximum number of entries in a dictionary. A larger one is reset with the next batch.
   private static let dictionaryLimit = 4096
-  /// In bytes: those of a hostile file may have few and large texts.
+  /// The maximum size of the dictionaries' texts, in bytes. A hostile file may have few but large texts.
   private static let dictionaryTexts = 8 << 20
 
   var types = ExactIndex<SampleType>()
@@ -16,20 +16,20 @@ struct BatchCoder {
   var units = ExactIndex<String>()
   var sources = ExactIndex<Source>()
   var devices = ExactIndex<Device>()
-  /// Texts of this batch: those that were looked up, and those that somebody else keeps apart.
+  /// The metadata texts of this batch: those in `metadataIndices`, and those that a caller deduplicates itself.
   private var metadata: [String] = []
   private var metadataIndices: [String: UInt32] = [:]
   private var payloads: [OpenPayload] = []
-  /// Of payloads and metadata, about.
+  /// The approximate size of payloads and metadata, in bytes.
   private(set) var textBytes = 0
   var samples: [CodedSample] = []
   private var tombstones: [CodedTombstone] = []
   private var statements: [KeyStatement] = []
-  /// See ``ImportBatch/sideFiles``.
+  /// The alternative identities of samples; see ``ImportBatch/sideFiles``.
   private var sideFiles: [UUID: SideFileIdentity] = [:]
-  /// Changes when the indices that were given out are no longer valid.
+  /// The generation of the dictionaries. Changes when the indices that were handed out are no longer valid.
   private(set) var generation = 0
-  /// The number of this batch: indices of metadata are its own.
+  /// The number of this batch. Metadata indices are valid within one batch only.
   private(set) var batch = 0
 
   var count: Int { samples.count }
@@ -38,9 +38,10 @@ struct BatchCoder {
     samples.last.map { ImportReport.Last(type: types.values[Int($0.type)], start: $0.start) }
   }
 
-  /// Throws `EncodingError` for a sample that cannot be written as JSON.
+  /// Adds a sample.
   ///
-  /// - Parameter statement: what was said of its key, where that has several records.
+  /// - Parameter statement: the statement that the sample belongs to, if its key has several records.
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON.
   mutating func add(_ sample: Sample, statement: KeyStatement? = nil) throws {
     var (number, unit, json): (Double?, String?, UInt32?)
     if let columns = sample.payload.columns {
@@ -72,7 +73,7 @@ struct BatchCoder {
         road: tombstone.road ?? .unknown, hint: tombstone.hint, statement: tombstone.statement.map { add($0) }))
   }
 
-  /// The sample with this identity has another, without its file or with it.
+  /// Sets the alternative identity of a sample, the one without its side file or with it.
   mutating func add(_ other: SideFileIdentity, of uuid: UUID) { sideFiles[uuid] = other }
 
   mutating func takeSideFiles() -> [UUID: SideFileIdentity] {
@@ -81,7 +82,7 @@ struct BatchCoder {
   }
 
   private mutating func index(ofMetadata text: String) -> UInt32 {
-    // Equal for `==` may still be spelt in two ways.
+    // Strings that are equal by `==` may still have different bytes.
     if let known = metadataIndices[text], metadata[Int(known)].isExactly(text) { return known }
     let index = append(metadata: text)
     metadataIndices[text] = index
@@ -94,14 +95,16 @@ struct BatchCoder {
     return UInt32(payloads.count - 1)
   }
 
-  /// - Parameter text: as ``MetadataText`` writes it.
+  /// Adds a metadata text without looking for an equal one, and returns its index.
+  ///
+  /// - Parameter text: the text as ``MetadataText`` writes it.
   mutating func append(metadata text: String) -> UInt32 {
     metadata.append(text)
     textBytes += text.utf8.count
     return UInt32(metadata.count - 1)
   }
 
-  /// What has been added since the last time: all but the payloads, and these.
+  /// Returns everything that was added since the last call. The payloads are separate and not encoded yet.
   mutating func take() -> (changes: CodedChanges, payloads: [OpenPayload]) {
     let changes = CodedChanges(
       types: types.values, kinds: kinds.values, units: units.values, sources: sources.values, devices: devices.values,
@@ -125,7 +128,7 @@ struct BatchCoder {
     return (changes, payloads)
   }
 
-  /// Of the dictionaries that are kept from batch to batch.
+  /// The size of the texts in the dictionaries that are kept from batch to batch.
   private var dictionaryBytes: Int {
     let types = types.values.lazy.map(\.rawValue.utf8.count)
     let texts = (kinds.values + units.values).lazy.map(\.utf8.count)
@@ -141,7 +144,8 @@ struct BatchCoder {
     return types.reduce(0, +) + texts.reduce(0, +) + sources.reduce(0, +) + devices.reduce(0, +)
   }
 
-  /// The same with the payloads. Throws `EncodingError` for one that cannot be written as JSON.
+  /// Returns everything that was added since the last call, with encoded payloads. Throws `EncodingError` for a
+  /// payload that cannot be written as JSON.
   mutating func takeWhole() throws -> CodedChanges {
     var (changes, payloads) = take()
     changes.payloads = try payloads.map { try $0.json() }

@@ -1,37 +1,39 @@
 import Foundation
 import Synchronization
 
-/// A batch whose payloads are still to be written as JSON.
+/// A batch whose payloads have not been encoded as JSON yet.
 struct ReadBatch: Sendable {
   private var batch: ImportBatch
   private let payloads: [OpenPayload]
 
-  /// - Parameter payloads: what the indices in `batch` mean.
+  /// Creates a batch.
+  ///
+  /// - Parameter payloads: the payloads that the indices in `batch` refer to.
   init(_ batch: ImportBatch, payloads: [OpenPayload]) {
     self.batch = batch
     self.payloads = payloads
   }
 
-  /// Throws `EncodingError` for what cannot be written as JSON.
+  /// Returns the batch with encoded payloads. Throws `EncodingError` for a payload that cannot be written as JSON.
   consuming func finished() throws -> ImportBatch {
     batch.changes.payloads = try payloads.map { try $0.json() }
     return batch
   }
 }
 
-/// Hands batches from the thread that reads to the one that takes them, a few ahead, so that both work.
+/// A bounded queue that hands batches from the reading thread to the consuming thread, so that both can work.
 ///
 /// `@unchecked Sendable`: every mutable field is touched only under `condition`.
 final class BatchQueue<Batch: Sendable>: @unchecked Sendable {
   enum Event {
     case batch(Batch)
-    /// Bytes that have been read.
+    /// The number of bytes that have been read.
     case progress(Int64)
-    /// `nil` for a file without a root.
+    /// The end of the file, with its report, or `nil` for a file without a root element.
     case end(Result<ImportReport?, any Error>)
   }
 
-  /// Each batch is some megabytes.
+  /// The maximum number of waiting batches. Each is some megabytes.
   private static var capacity: Int { 2 }
 
   private let condition = NSCondition()
@@ -41,14 +43,14 @@ final class BatchQueue<Batch: Sendable>: @unchecked Sendable {
   private var isCancelled = false
   private let isTakerWaiting = Atomic(false)
 
-  /// Whether the taking thread has nothing to do; of a moment ago, and cheap to ask.
+  /// Whether the consuming thread was idle a moment ago. Cheap to ask.
   var isAwaited: Bool { isTakerWaiting.load(ordering: .relaxed) }
 
   // MARK: The reading thread
 
-  /// Waits for room. Throws `CancellationError` when nobody takes batches any more.
+  /// Adds a batch, waiting for room. Throws `CancellationError` if the consumer has cancelled.
   func put(_ batch: Batch) throws {
-    // Who is woken before the lock is free has to wait again.
+    // A thread that is woken before the lock is free has to wait again.
     defer { condition.broadcast() }
     condition.lock()
     defer { condition.unlock() }
@@ -79,7 +81,8 @@ final class BatchQueue<Batch: Sendable>: @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     while true {
-      // Before the batches, of which there is mostly one: else a busy taker would never learn of it.
+      // Progress comes before batches. Otherwise a busy consumer, for which a batch is mostly ready, would never see
+      // it.
       if let bytes {
         self.bytes = nil
         return .progress(bytes)

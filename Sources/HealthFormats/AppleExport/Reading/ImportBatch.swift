@@ -1,23 +1,24 @@
 import Foundation
 import HealthModel
 
-/// Some samples of an export, in the order of the file.
+/// A batch of samples of an export, in the order of the file.
 public struct ImportBatch: Sendable {
-  /// Samples with the identities of ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``. The
-  /// dictionaries may hold values that no sample of this batch has.
+  /// Samples whose identities are made by ``SampleIdentity/uuid(kind:type:source:start:end:created:ordinal:)``. The
+  /// dictionaries may hold values that no sample of this batch uses.
   public var changes: CodedChanges
   /// The person's characteristics and the days' activity summaries, whose values change from one export to the next.
   /// `created` is the export's date. A characteristic starts and ends at 1970-01-01T00:00:00Z, a day's summary spans
   /// its calendar day as if it were UTC.
   public var readings: [Sample]
-  /// Samples that share their keys, in the last batches. Those that are members of correlations, and correlations that
-  /// share their keys, are in ``changes`` with their ranks as ordinals.
+  /// Groups of samples with equal keys, only in the last batches. Members of correlations, and correlations with
+  /// equal keys, are in ``changes`` instead, with their ranks as ordinals.
   public var groups: [TwinGroup]
 
-  /// By the identities of samples in ``changes``, their other ones: of routes and clinical records.
+  /// The alternative identities of routes and clinical records in ``changes``, by their identities.
   public var sideFiles: [UUID: SideFileIdentity]
 
-  /// Without arguments, an empty batch. That ``sideFiles`` names samples of ``changes`` is not checked.
+  /// Creates a batch; without arguments, an empty one. Does not check that ``sideFiles`` names samples of
+  /// ``changes``.
   public init(
     changes: CodedChanges = CodedChanges(), readings: [Sample] = [], groups: [TwinGroup] = [],
     sideFiles: [UUID: SideFileIdentity] = [:]
@@ -28,10 +29,10 @@ public struct ImportBatch: Sendable {
     self.sideFiles = sideFiles
   }
 
-  /// All samples but the readings.
+  /// The number of samples, not counting the readings.
   public var count: Int { groups.reduce(changes.count) { $0 + $1.samples.count } }
 
-  /// Samples by type, the readings among them.
+  /// The number of samples by type, including the readings.
   public var countsByType: [SampleType: Int] {
     var result = changes.countsByType
     for group in groups { result[group.samples[0].type, default: 0] += group.samples.count }
@@ -39,7 +40,7 @@ public struct ImportBatch: Sendable {
     return result
   }
 
-  /// All changes but the readings, with ordinals by rank.
+  /// Returns all changes except the readings. The samples of a group get their ranks as ordinals.
   public func changesByRank() throws -> [CodedChanges] {
     if groups.isEmpty { return changes.isEmpty ? [] : [changes] }
     var coder = ChangeCoder()
@@ -50,13 +51,13 @@ public struct ImportBatch: Sendable {
   }
 }
 
-/// A payload that is JSON in coded form, or will be: to print the many numbers of some is left to the thread that takes
-/// the batch, which is mostly the one that has time.
+/// A payload that is JSON already, or that is encoded later. Printing many numbers is left to the thread that takes
+/// the batch, which mostly has time.
 enum OpenPayload: Sendable {
   case text(String)
   case columns(any ColumnPayload)
 
-  /// Throws `EncodingError` for what cannot be written as JSON.
+  /// Returns the payload as JSON. Throws `EncodingError` for a payload that cannot be written as JSON.
   func json() throws -> String {
     switch self {
     case .text(let text): text
@@ -64,7 +65,7 @@ enum OpenPayload: Sendable {
     }
   }
 
-  /// Bytes, about.
+  /// The approximate size in bytes.
   var size: Int {
     switch self {
     case .text(let text): text.utf8.count

@@ -1,6 +1,6 @@
-/// Tells how many bytes have been read, once per chunk.
+/// A meter that reports the number of bytes that have been read, once per chunk.
 struct ProgressMeter {
-  /// Bytes of earlier passes.
+  /// The number of bytes of earlier passes.
   private let base: Int64
   private var last: Int64 = -1
 

@@ -1,7 +1,7 @@
 import HealthModel
 
-/// What the handlers of elements share: the element that the scanner is at, what is being made, where samples go, and
-/// what is reported.
+/// The state that all element handlers share: the scanner at the current element, the open samples, the delivery of
+/// finished samples, and the report.
 struct ReadingContext: ~Copyable {
   var scanner: XMLScanner
   var names = ElementNames()
@@ -13,9 +13,9 @@ struct ReadingContext: ~Copyable {
   let sideFiles: SideFiles
   /// The date of the export as the first pass has found it: it may stand behind what needs it.
   let surveyedDate: Timestamp?
-  /// Where the element began that is being made into something, where that is not the one that the scanner is at.
+  /// The line of the element being processed; `nil` if that is the scanner's current element.
   var noticeLine: Int?
-  /// Of the unknown elements that the sample keeps.
+  /// The size of the unknown elements that the current sample keeps, in bytes.
   var keptBytes = 0
 
   init(
@@ -42,7 +42,7 @@ struct ReadingContext: ~Copyable {
     return (decoded(attribute.name), decoded(attribute.value))
   }
 
-  /// The element without its children.
+  /// Returns the current element without its children.
   mutating func element(_ name: ElementName) -> RawElement {
     var element = RawElement(name: names.text(of: name), line: scanner.tokenLine())
     for index in 0..<scanner.attributeCount {
@@ -54,12 +54,12 @@ struct ReadingContext: ~Copyable {
 
   // MARK: Findings
 
-  /// What a finding is about.
+  /// The place that a finding refers to.
   enum Place {
-    /// The element that is being made into something, else the one that the scanner is at.
+    /// The element being processed, or else the scanner's current element.
     case here
     case line(Int)
-    /// A whole file, or nothing that has a line.
+    /// A whole file, or something else without a line.
     case nowhere
   }
 
@@ -68,12 +68,14 @@ struct ReadingContext: ~Copyable {
     report.skipped.add(reason) { place.line(noticeLine ?? scanner.tokenPosition.line) }
   }
 
-  /// Bytes of an element below which nothing that is made of it can exceed a budget, unless it may be nested at will.
+  /// The sizes of an element in bytes up to which its sample is within budget for certain, if it may hold nested JSON
+  /// and if not.
   private static let worthWeighing: (nested: Int64, flat: Int64) = (256, 64 << 10)
 
-  /// Whether other machines take the sample of an element that ends here; one that they do not is counted as skipped.
+  /// Returns whether the sample of the element that ends here is small enough for other machines to accept. Counts a
+  /// sample that is too large as skipped.
   ///
-  /// Throws `EncodingError` for one that cannot be written as JSON.
+  /// - Throws: `EncodingError` for a sample that cannot be written as JSON.
   mutating func takes(_ draft: Draft) throws -> Bool {
     if draft.metadata.isTooLarge {
       skipTooLarge(draft.sample.type, line: draft.line)
@@ -110,10 +112,10 @@ struct ReadingContext: ~Copyable {
     }
   }
 
-  /// Folders and endings of files that are told apart; of more, the number is given.
+  /// The maximum number of file groups (a folder and an extension) that are listed. The rest are only counted.
   private static let mostUnread = 20
 
-  /// Names the files of the export that nothing in it has led to.
+  /// Adds a remark for each group of files in the export that nothing refers to.
   mutating func remarkUnread() {
     let unread = sideFiles.unread.sorted { $0.key < $1.key }
     for (name, count) in unread.prefix(Self.mostUnread) {
@@ -125,10 +127,11 @@ struct ReadingContext: ~Copyable {
 
   // MARK: Unknown elements
 
-  /// In bytes: of one element, and of all that one sample keeps.
+  /// The maximum size of one kept element, and of all that one sample keeps, in bytes.
   private static let maximumKept = (one: 256 << 10, all: 1 << 20)
 
-  /// The text that an unknown element is kept as; `nil`, and counted, for one that is too large.
+  /// Returns the JSON text under which an unknown element is kept, or `nil` if it is too large, which is counted as
+  /// skipped.
   mutating func kept(_ element: JSONValue, called name: String, line: Int) -> String? {
     guard let text = try? CanonicalJSON.encode(element), text.utf8.count <= Self.maximumKept.one,
       keptBytes + text.utf8.count <= Self.maximumKept.all
@@ -143,7 +146,9 @@ struct ReadingContext: ~Copyable {
 }
 
 extension ReadingContext.Place {
-  /// - Parameter here: what is not looked for unless it is wanted.
+  /// Returns the line of the place, if it has one.
+  ///
+  /// - Parameter here: the current line; evaluated only if needed.
   fileprivate func line(_ here: @autoclosure () -> Int) -> Int? {
     switch self {
     case .here: here()

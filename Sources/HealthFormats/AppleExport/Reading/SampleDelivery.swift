@@ -1,10 +1,10 @@
 import HealthModel
 
-/// Has samples identified and sends them, in batches, to whoever takes them.
+/// The last step of reading, which assigns identities to samples and sends them to the consumer in batches.
 struct SampleDelivery: ~Copyable {
-  /// Of one batch, in bytes: routes and lists of heart beats are large.
+  /// The maximum size of the texts in a batch, in bytes. Routes and lists of heart beats are large.
   private static let maximumTexts = 1 << 20
-  /// A transaction of fewer samples costs more than it saves. One that is not in coded form weighs as much as twenty.
+  /// The minimum number of samples worth a transaction. A sample that is not coded yet counts as twenty.
   private static let worthwhile = 5000
 
   let queue: BatchQueue<ReadBatch>
@@ -14,7 +14,7 @@ struct SampleDelivery: ~Copyable {
   private var readings: [Sample] = []
   private var groups: [TwinGroup] = []
   private var heldCount = 0
-  /// In the batches that have been sent.
+  /// The last sample in the batches that have been sent.
   private var lastSent: ImportReport.Last?
 
   init(to queue: BatchQueue<ReadBatch>, batchSize: Int, identities: consuming ExportIdentities) {
@@ -23,21 +23,21 @@ struct SampleDelivery: ~Copyable {
     self.identities = identities
   }
 
-  /// The sample that was added last, of those that are not held back.
+  /// The last sample that was added and not held back.
   var last: ImportReport.Last? { coder.last ?? lastSent }
 
   // MARK: Samples
 
-  /// Takes a finished sample, which gets its identity here.
+  /// Takes a finished sample and assigns its identity.
   ///
-  /// - Parameter isShared: whether another may have the same key.
-  /// - Returns: its reference; of one that is held, that of the first of its group.
+  /// - Parameter isShared: whether another sample may have the same key.
+  /// - Returns: the reference of the sample. For a sample that is held back, the reference of the first of its group.
   @discardableResult
   mutating func add(_ sample: Sample, as kind: ElementKind, isShared: Bool) throws -> SampleReference {
     if isShared { try identities.hold(sample, as: kind) }
     var sample = sample
     let other = identities.identify(&sample, as: kind)
-    // Those that are held go out with their keys.
+    // Samples that are held back are sent later, with their keys.
     guard !isShared else { return sample.reference }
     try coder.add(sample)
     if let other { coder.add(other, of: sample.uuid) }
@@ -62,21 +62,22 @@ struct SampleDelivery: ~Copyable {
 
   // MARK: Batches
 
-  /// Between two elements.
+  /// Sends the batch if it is due. Call this between two elements.
   mutating func sendIfDue() throws {
     if isDue { try send() }
   }
 
-  /// A batch is due when it is full, and also when somebody who takes batches has nothing to do.
+  /// Whether the batch should be sent: it is full, or the consumer is idle and the batch is large enough to be
+  /// worthwhile.
   var isDue: Bool {
     let count = coder.count + 20 * (readings.count + heldCount)
     if count >= batchSize || coder.textBytes > Self.maximumTexts { return true }
     return (count >= Self.worthwhile || coder.textBytes > Self.maximumTexts / 2) && queue.isAwaited
   }
 
-  /// Sends what is left, and the samples that have been held back.
+  /// Sends the rest, and the samples that have been held back.
   ///
-  /// - Returns: how many samples share their key with another.
+  /// - Returns: the number of samples that share their key with another.
   mutating func finish() throws -> Int {
     let held = identities.takeHeld()
     let equalKeys = try held.resolve(

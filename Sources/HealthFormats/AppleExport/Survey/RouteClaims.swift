@@ -1,13 +1,13 @@
 import HealthModel
 
-/// Whose a GPX file is that several routes name.
+/// The time intervals of the routes that name the same GPX file, used to decide which route the file belongs to.
 ///
-/// Apple names files by the minute in which a route began, so that of two routes of one minute only one has its file.
+/// Apple names files by the minute in which a route began. Of two routes of one minute, only one has its file.
 struct RouteClaims: Sendable {
-  /// More files, and more routes that name one, than any export has.
+  /// The maximum number of files, and of routes per file, far more than any export has.
   private static let limit = (files: 100_000, routes: 100)
 
-  /// From when to when a route went, in whole seconds.
+  /// The start and end of a route, in whole seconds.
   struct Interval: Hashable, Sendable {
     var start: Int64
     var end: Int64
@@ -17,10 +17,10 @@ struct RouteClaims: Sendable {
     }
   }
 
-  /// By ``SideFiles/key(_:)`` of the file's path.
+  /// The intervals of the routes that name a file, by ``SideFiles/key(_:)`` of the file's path.
   private var intervals: [String: [Interval]] = [:]
 
-  /// Notes that a route names a file.
+  /// Records that a route names a file.
   mutating func add(_ path: String, _ interval: Interval) {
     guard let key = SideFiles.key(path), intervals[key] != nil || intervals.count < Self.limit.files,
       intervals[key]?.count ?? 0 < Self.limit.routes
@@ -28,21 +28,21 @@ struct RouteClaims: Sendable {
     intervals[key, default: []].append(interval)
   }
 
-  /// Only the files that more than one route names: all that is asked for.
+  /// The claims on files that more than one route names. The reader needs no others.
   var contested: RouteClaims {
     var claims = RouteClaims()
     claims.intervals = intervals.filter { $0.value.count > 1 }
     return claims
   }
 
-  /// Whether the file is that of the route of `interval`, as far as its points say when they were: no other route that
-  /// names it fits better.
+  /// Returns whether a file belongs to the route of `interval`: no other route that names the file fits the times of
+  /// its points better.
   func gives(_ path: String, to interval: Interval, times: [Int64]) -> Bool {
     guard let key = SideFiles.key(path), let others = intervals[key], let first = times.min(), let last = times.max()
     else { return true }
     func fit(_ interval: Interval) -> (inside: Int, distance: Double) {
       let (start, end) = (Double(interval.start), Double(interval.end))
-      // Both are whole seconds, of which either may be cut off.
+      // Both times are whole seconds, and either may have been truncated.
       let inside = times.count { Double($0) >= start - 1 && Double($0) <= end + 1 }
       return (inside, abs(Double(first) - start) + abs(Double(last) - end))
     }
@@ -55,7 +55,7 @@ struct RouteClaims: Sendable {
 }
 
 extension GPXReader.Track {
-  /// When its points were, in whole seconds, as far as they say so.
+  /// The times of the points that have one, in whole seconds.
   var times: [Int64] {
     guard let start else { return [] }
     return points.compactMap { point in

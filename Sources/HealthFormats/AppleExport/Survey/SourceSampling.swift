@@ -1,24 +1,24 @@
 import HealthModel
 
-/// Keeps some of the records of each source, evenly spread over the file, in constant memory.
+/// A sample of the records of each source, evenly spread over the file, in constant memory.
 struct SourceSampling {
-  /// The most records that are kept of one source.
+  /// The maximum number of records that are kept for each source.
   static let limit = 256
-  /// Names after the first thousands, which only a hostile file has, are not sampled.
+  /// The maximum number of sources. Further sources, which only a hostile file has, are not sampled.
   private static let sourceLimit = 4096
 
   private struct Sampled {
     var name: String
     var records: [(record: SampledRecord, hash: UInt64)] = []
     var seen = 0
-    /// Of so many records one is kept.
+    /// The sampling interval: one of every `stride` records is kept. A power of two.
     var stride = 1
   }
 
   private var names: [String: Int] = [:]
   private var sampled: [Sampled] = []
 
-  /// The number of a source by its name; `nil` when there are too many.
+  /// Returns the number of a source, or `nil` if there are too many sources.
   mutating func number(of name: String) -> Int? {
     if let known = names[name] { return known }
     guard sampled.count < Self.sourceLimit else { return nil }
@@ -27,28 +27,30 @@ struct SourceSampling {
     return sampled.count - 1
   }
 
-  /// Counts a record of a source. True when it is one to keep.
+  /// Counts a record of a source and returns whether it should be kept.
   mutating func wantsNext(of number: Int) -> Bool {
     sampled[number].seen += 1
     guard (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0 else { return false }
     if sampled[number].records.count == Self.limit {
-      // Every other one, and from now on half as many.
+      // Keep every other record, and half as many from now on.
       sampled[number].records = stride(from: 0, to: Self.limit, by: 2).map { sampled[number].records[$0] }
       sampled[number].stride *= 2
     }
     return (sampled[number].seen - 1) & (sampled[number].stride - 1) == 0
   }
 
+  /// Keeps a record of a source.
+  ///
   /// - Parameters:
-  ///   - key: without the name of the source.
-  ///   - hash: of the key.
+  ///   - key: the record's key without the source name.
+  ///   - hash: the hash of the key.
   mutating func keep(_ key: SampleKey, hash: UInt64, value: Quantity?, of number: Int) {
     var record = SampledRecord(key: key, value: value)
     record.key.source = sampled[number].name
     sampled[number].records.append((record, hash))
   }
 
-  /// By the name of the source.
+  /// Returns the sampled records by source name.
   ///
   /// - Parameter suspects: the hashes of keys that may occur more than once.
   func records(suspects: HashSet64) -> [String: [SampledRecord]] {
@@ -61,7 +63,7 @@ struct SourceSampling {
     }
   }
 
-  /// The number that a record says, from its attributes.
+  /// Returns the numeric value of a record, from its attributes.
   static func value(_ value: Bytes?, unit: Bytes?, type: String) -> Quantity? {
     guard let value else { return nil }
     if type.utf8.starts(with: "HKCategoryType".utf8) {

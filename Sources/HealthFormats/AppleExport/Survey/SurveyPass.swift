@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The first pass over a file: what is in it, and which keys may occur more than once?
+/// The first pass over a file, which finds its contents and the keys that may occur more than once.
 struct SurveyPass: ~Copyable {
   private var scanner: XMLScanner
   private var names = ElementNames()
@@ -11,7 +11,7 @@ struct SurveyPass: ~Copyable {
   private var sampling = SourceSampling()
   private var plain = PlainSurveyor()
   private var claims = RouteClaims()
-  /// Of the workout that is open, and of the route in it.
+  /// The interval of the open workout, and of the open route in it.
   private var workout: RouteClaims.Interval?
   private var route: RouteClaims.Interval?
 
@@ -20,7 +20,9 @@ struct SurveyPass: ~Copyable {
     filter = KeyFilter(totalBytes: totalBytes)
   }
 
-  /// - Returns: `nil` when the file has no `HealthData`.
+  /// Surveys the whole file.
+  ///
+  /// - Returns: `nil` if the file has no `HealthData` element.
   consuming func run(progress: (Int64) throws -> Void) throws -> ExportSurvey? {
     var meter = ProgressMeter(base: 0)
     var version: Int?
@@ -80,7 +82,7 @@ struct SurveyPass: ~Copyable {
     case .entity: return entityRole(of: name)
     case .branch:
       if name == .workoutRoute, stack.role == .entity {
-        // As the reader has it: what a route does not say is as in its workout.
+        // The reader does the same: attributes that a route lacks are taken from its workout.
         let own = note(.workoutRoute, isNested: false)
         route = workout.map { own ?? $0 }
       }
@@ -104,7 +106,7 @@ struct SurveyPass: ~Copyable {
       workout = note(.workout, isNested: false)
       return workout != nil ? .entity : .ignored
     }
-    // One without a date becomes no sample of its own time, but it is kept.
+    // An element without a date is kept as a sample too, but it has no key.
     note(.other(name: names.text(of: name), identifier: nil), isNested: false)
     return .entity
   }
@@ -123,7 +125,10 @@ struct SurveyPass: ~Copyable {
     }
   }
 
-  /// - Returns: from when to when it was; `nil` for an element that has no key, of which the reader makes no sample.
+  /// Adds the key of the current element to the survey.
+  ///
+  /// - Returns: the interval of the element, or `nil` for an element without a key, which the reader makes no sample
+  ///   of.
   @discardableResult
   private mutating func note(_ kind: ElementKind, isNested: Bool) -> RouteClaims.Interval? {
     let attributes = CommonAttributes(scanner)

@@ -1,6 +1,7 @@
-/// The names of the files beside the XML of an export: where they had one, that again, so that the XML says the same.
+/// The names of the files beside the XML of an export, each used once. A file keeps the name it had, so that the XML
+/// stays the same.
 package struct AppleFileNames: Sendable {
-  /// The folders of Apple's export, and how the files in them end.
+  /// A folder of Apple's export.
   package enum Folder: String, Sendable, CaseIterable {
     case routes = "workout-routes"
     case electrocardiograms
@@ -17,15 +18,19 @@ package struct AppleFileNames: Sendable {
 
   private static let longestName = 200
 
-  /// As ``SideFiles/key(_:)`` has them.
+  /// The names in use, in the form of ``SideFiles/key(_:)``.
   private var used: Set<String> = []
 
   package init() {}
 
-  /// The name of the file that the XML calls `path`, relative to the XML's folder; `nil` for a path that leads elsewhere, or
-  /// that another file has. From now on, no other has it.
+  /// Reserves the name that the XML has for a file.
   ///
-  /// - Parameter folder: where it has to be; `nil` for anywhere but where a reader would take it for something else.
+  /// - Parameters:
+  ///   - path: the path in the XML.
+  ///   - folder: the folder in which the file must be; `nil` for any folder that a reader does not read for another
+  ///     purpose.
+  /// - Returns: the name relative to the XML's folder; `nil` for a path outside this folder, or one that another file
+  ///   has.
   package mutating func claim(_ path: String, in folder: Folder?) -> String? {
     let name = path.utf8.first == UInt8(ascii: "/") ? String(Substring(path.utf8.dropFirst())) : path
     let parts = name.parts(separatedBy: "/", omittingEmptySubsequences: false)
@@ -45,9 +50,9 @@ package struct AppleFileNames: Sendable {
     return used.insert(key).inserted ? name : nil
   }
 
-  /// A name that no other file has.
+  /// Reserves and returns a new name.
   ///
-  /// - Parameter stem: how it begins; what cannot be in a name of a file is left out.
+  /// - Parameter stem: the beginning of the name. Characters that are not allowed in file names are left out.
   package mutating func make(_ stem: String, in folder: Folder) -> String {
     let plain = stem.unicodeScalars.filter {
       $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || "-_.".unicodeScalars.contains($0))

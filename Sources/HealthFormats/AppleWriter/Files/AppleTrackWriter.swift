@@ -1,15 +1,17 @@
 import HealthModel
 
-/// Writes the points of a route as Apple's export has them: a GPX file beside the XML.
+/// A writer of the GPX files in which Apple's export keeps the points of routes.
 package struct AppleTrackWriter: Sendable {
   private let exported: Timestamp
 
-  /// - Parameter exported: what the file says of when it was made.
+  /// Creates a writer.
+  ///
+  /// - Parameter exported: the date of creation to write into the file.
   package init(exported: Timestamp) { self.exported = exported }
 
-  /// What comes before the points of a sample's file.
+  /// Writes the beginning of a file, up to its first point.
   ///
-  /// - Parameter number: from 1, of several files that a route names.
+  /// - Parameter number: the number of the file among those that a route names, from 1.
   package func begin(_ sample: Sample, file number: Int = 1, to bytes: inout [UInt8]) {
     let creator = Self.kept("hpeer.gpx.creator", number, sample) ?? Self.creator(of: sample)
     bytes.append("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<gpx version=\"1.1\"")
@@ -31,8 +33,10 @@ package struct AppleTrackWriter: Sendable {
     bytes.append("    <trkseg>\n")
   }
 
-  /// - Parameter start: what the times of the points count from.
-  /// - Returns: how many points were left out, because they are nowhere on Earth.
+  /// Writes points.
+  ///
+  /// - Parameter start: the instant that the times of the points are relative to.
+  /// - Returns: the number of points that were left out because their coordinates are not on Earth.
   package func append(_ points: some Sequence<RoutePoint>, start: Timestamp, to bytes: inout [UInt8]) -> Int {
     let text = AppleText(offset: 0)
     var lost = 0
@@ -67,15 +71,15 @@ package struct AppleTrackWriter: Sendable {
     return lost
   }
 
-  /// What comes after the last point.
+  /// Writes the end of a file.
   package func end(to bytes: inout [UInt8]) { bytes.append("    </trkseg>\n  </trk>\n</gpx>\n") }
 
-  /// Whether `sample` had a file, be there points in it or not.
+  /// Returns whether `sample` was read from a file, even one without points.
   package static func hadFile(_ sample: Sample) -> Bool {
     sample.metadata.keys.contains { $0.begins(with: "hpeer.gpx.") }
   }
 
-  /// Whether `sample`, of many points, goes on where the part of a route before it ended.
+  /// Returns whether `sample` continues a route that was split because of its many points.
   package static func continues(_ part: Sample, _ sample: Sample) -> Bool {
     guard case .workoutRoute(let first) = part.payload, case .workoutRoute(let second) = sample.payload,
       first.points.count == RouteParts.pointsPerSample, first.path == second.path, first.workout == second.workout
@@ -86,7 +90,7 @@ package struct AppleTrackWriter: Sendable {
     return head == other
   }
 
-  /// A track that no workout names has its file's for a source.
+  /// Returns the creator of a file. A track that no workout names has its file's creator as its source.
   private static func creator(of sample: Sample) -> String {
     guard case .workoutRoute(let route) = sample.payload, route.workout == nil else { return "Apple Health Export" }
     return sample.source.name

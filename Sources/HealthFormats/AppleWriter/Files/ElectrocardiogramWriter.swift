@@ -1,14 +1,16 @@
 import HealthModel
 
-/// Writes an electrocardiogram as Apple's export has it: a CSV file beside the XML, which does not name it.
+/// A writer of the CSV files in which Apple's export keeps electrocardiograms. The XML does not refer to them.
 package struct ElectrocardiogramWriter: Sendable {
   private let text: AppleText
 
-  /// - Parameter offset: seconds east of UTC, in whole minutes, of the date of the recording.
+  /// Creates a writer.
+  ///
+  /// - Parameter offset: the UTC offset of the recording's date, in seconds east, in whole minutes.
   package init(offset: Int) { text = AppleText(offset: offset) }
 
-  /// The whole file, without the person's name and date of birth, which are not kept; `nil` for a sample that is no
-  /// electrocardiogram, or has no voltages.
+  /// Returns the whole file, without the person's name and date of birth, which are not stored. Returns `nil` for a
+  /// sample that is not an electrocardiogram or has no voltages.
   package func file(_ sample: Sample) -> [UInt8]? {
     guard case .electrocardiogram(let content) = sample.payload, !content.voltages.isEmpty else { return nil }
     var bytes: [UInt8] = []
@@ -20,7 +22,7 @@ package struct ElectrocardiogramWriter: Sendable {
     }
     row("Name", nil)
     row("Date of Birth", nil)
-    // Finer than a second is nothing in Apple's own.
+    // Apple's dates have whole seconds. Print a finer date as ISO 8601.
     let start = sample.start
     row("Recorded Date", start == Timestamp(seconds: start.seconds) ? text.date(start) : start.iso8601)
     row("Classification", content.classification)
@@ -41,16 +43,16 @@ package struct ElectrocardiogramWriter: Sendable {
     return bytes
   }
 
-  /// How Apple calls the file, but for what tells those of one day apart.
+  /// Returns the beginning of Apple's name for the file, without the number that separates files of one day.
   package func stem(_ sample: Sample) -> String { "ecg_\(text.date(sample.start).prefix(10))" }
 
-  /// A positive number without an exponent, as a unit may follow it.
+  /// Returns a positive number without an exponent, because a unit may follow. Returns `nil` for other numbers.
   private static func plain(_ number: Double) -> String? {
     let text = AppleText(offset: 0).number(number)
     return text.utf8.allSatisfy { ("0"..."9").contains(Unicode.Scalar($0)) || $0 == UInt8(ascii: ".") } ? text : nil
   }
 
-  /// A field, in quotes where it needs them. A line is a row, so that the end of one becomes a space.
+  /// Appends a field, in quotes if necessary. Line endings become spaces, because a line is a row.
   private static func append(_ field: String, to bytes: inout [UInt8]) {
     let line = field.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
     if line.contains(where: { ",\";".utf8.contains($0) }) {

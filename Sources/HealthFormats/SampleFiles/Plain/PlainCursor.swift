@@ -1,8 +1,7 @@
 import Foundation
 import HealthModel
 
-/// Walks along bytes in which everything is expected to be as hpeer writes it. What is not, it refuses, and who asked goes
-/// the way that reads any spelling.
+/// A cursor over bytes in exactly the form that hpeer writes. Any other form is left to the general parser.
 struct PlainCursor {
   private(set) var next: UnsafePointer<UInt8>
   let end: UnsafePointer<UInt8>
@@ -34,7 +33,7 @@ struct PlainCursor {
 
   // MARK: Numbers
 
-  /// A finite number in JSON's grammar (RFC 8259 section 6), as a decoder reads it.
+  /// Reads a finite number in JSON's grammar (RFC 8259 section 6), with the same result as a decoder.
   mutating func number() -> Double? {
     let start = next
     let isNegative = take(UInt8(ascii: "-"))
@@ -66,14 +65,14 @@ struct PlainCursor {
       takeDigits(into: &ignored)
       if next == exponent { return nil }
     }
-    // What is beyond the range of exact doubles, others shall judge.
+    // Subnormal and infinite values are left to the general parser.
     guard let value = Double(String(decoding: UnsafeBufferPointer(start: start, count: next - start), as: UTF8.self)),
       value.isNormal
     else { return nil }
     return value
   }
 
-  /// An integer that a double holds exactly; not -0.
+  /// Reads an integer that a double holds exactly, except -0.
   mutating func integer() -> Int64? {
     let isNegative = take(UInt8(ascii: "-"))
     let start = next
@@ -84,7 +83,7 @@ struct PlainCursor {
     return isNegative ? -Int64(magnitude) : Int64(magnitude)
   }
 
-  /// Reads decimal digits; beyond 15 of them the value is meaningless.
+  /// Consumes decimal digits. The value is meaningless beyond 19 digits.
   @inline(__always)
   private mutating func takeDigits(into value: inout UInt64) {
     while next < end, case let digit = next.pointee &- 0x30, digit < 10 {
@@ -97,7 +96,7 @@ struct PlainCursor {
 
   // MARK: Instants and identities
 
-  /// `2024-06-15T10:30:00Z`, with six decimals or none, of the years 0 to 9999.
+  /// Reads `2024-06-15T10:30:00Z`, with six decimals or none, in the years 0 to 9999.
   mutating func instant() -> Timestamp? {
     guard rest >= 20, next[4] == UInt8(ascii: "-"), next[7] == UInt8(ascii: "-"), next[10] == UInt8(ascii: "T"),
       next[13] == UInt8(ascii: ":"), next[16] == UInt8(ascii: ":"), let century = two(0), let year = two(2),
@@ -147,14 +146,14 @@ struct PlainCursor {
     return UUID(uuid: uuid)
   }
 
-  /// The value of each digit; 0xFF for what is none.
+  /// The values of hexadecimal digits; 0xFF for any other byte.
   private static let hexadecimal: [UInt8] = (0...255).map { byte in
     UInt8(String(decoding: [byte], as: UTF8.self), radix: 16) ?? 0xFF
   }
 
   // MARK: Texts
 
-  /// A JSON text with its quotes, without escapes.
+  /// Reads a JSON string without escapes, including its quotes.
   mutating func quoted() -> Bytes? {
     let start = next
     guard take(UInt8(ascii: "\"")) else { return nil }
@@ -166,7 +165,7 @@ struct PlainCursor {
     return Bytes(start, next - start)
   }
 
-  /// What begins with a brace, up to the bracket that closes it. What is between, a decoder has to judge.
+  /// Reads from a brace to the bracket that closes it, without checking the content.
   mutating func object() -> Bytes? {
     let start = next
     guard next < end, next.pointee == UInt8(ascii: "{") else { return nil }
@@ -190,7 +189,7 @@ struct PlainCursor {
     return nil
   }
 
-  /// A field of a table and the comma after it; `nil` for one that holds the end of a line.
+  /// Reads a CSV field and the comma after it. Returns `nil` for a field that contains a line end.
   mutating func field() -> Bytes? {
     let start = next
     if take(UInt8(ascii: "\"")) {

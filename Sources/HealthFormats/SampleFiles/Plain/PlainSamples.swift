@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// Codes quantities and categories straight from the bytes that ``SampleJSONWriter`` and ``SampleCSVWriter`` write.
+/// Encodes quantities and categories directly from the bytes that ``SampleJSONWriter`` and ``SampleCSVWriter`` write.
 ///
-/// What has any other form, or is wrong, is left to the way by a ``Sample``, which reads every form, gives the same for
-/// these, and says what is wrong.
+/// Samples in any other form, and invalid ones, are left to the decoder of ``Sample``, which gives the same results
+/// and reports errors.
 struct PlainSamples: ~Copyable {
   private var texts = PlainTexts()
 
@@ -29,9 +29,9 @@ struct PlainSamples: ~Copyable {
 
   // MARK: JSON
 
-  /// Codes the object that `bytes` are, with its members in the order of their names and without white space.
+  /// Encodes a JSON object whose members are sorted by name, without white space.
   ///
-  /// - Returns: whether it was done; else nothing is added to the coder's samples.
+  /// - Returns: false, and no sample is added, if the object has any other form.
   mutating func add(json bytes: Bytes, to coder: inout BatchCoder) -> Bool {
     texts.begin(&coder)
     var cursor = PlainCursor(bytes)
@@ -79,9 +79,9 @@ struct PlainSamples: ~Copyable {
 
   // MARK: CSV
 
-  /// Codes the row at the beginning of `bytes`, of a table that has just the columns of ``SampleCSV`` in their order.
+  /// Encodes the row at the beginning of `bytes`, which must have exactly the columns of ``SampleCSV`` in order.
   ///
-  /// - Returns: the length of the row with the end of its line; `nil` where nothing was added to the coder's samples.
+  /// - Returns: the length of the row including its line end, or `nil` if no sample was added.
   mutating func add(row bytes: Bytes, to coder: inout BatchCoder) -> Int? {
     texts.begin(&coder)
     let comma = UInt8(ascii: ",")
@@ -107,7 +107,7 @@ struct PlainSamples: ~Copyable {
         guard number != nil, cursor.take(comma) else { return nil }
       }
     }
-    // What a category's integer is called, which is for people.
+    // The name of a category's integer is for people only.
     guard cursor.field().flatMap(PlainField.init) != nil else { return nil }
     guard let source = texts.sourceFields(&cursor, &coder) else { return nil }
     var (device, metadata): (UInt32?, UInt32?)

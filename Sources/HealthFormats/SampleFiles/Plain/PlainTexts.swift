@@ -1,9 +1,10 @@
 import Foundation
 import HealthModel
 
-/// What plain samples refer to, by the bytes that say it: the same bytes are decoded once, as they would be in a sample.
+/// Caches of types, units, sources, devices and metadata, keyed by their bytes, so that each is decoded once.
 ///
-/// Each key ends itself, with a quote, a brace or a comma, so that the next sample's is found by looking at its beginning.
+/// Each key includes its own terminator, a quote, a brace or a comma, so that the previous key can be compared with
+/// the beginning of the next text.
 struct PlainTexts: ~Copyable {
   private var types = ByteInterner<UInt32>()
   private var units = ByteInterner<UInt32>()
@@ -13,10 +14,10 @@ struct PlainTexts: ~Copyable {
   private(set) var quantity: UInt32 = 0
   private(set) var category: UInt32 = 0
   private let decoder = JSONDecoder()
-  /// The generation and the batch of the coder that the indices belong to.
+  /// The generation and the batch of the coder to which the cached indices belong.
   private var (generation, batch) = (-1, -1)
 
-  /// Drops indices of another generation or batch; to be called before each sample.
+  /// Drops indices of another generation or batch. Call this before each sample.
   mutating func begin(_ coder: inout BatchCoder) {
     if coder.generation != generation {
       types.removeAll()
@@ -60,7 +61,7 @@ struct PlainTexts: ~Copyable {
     }
   }
 
-  /// `nil` also for an object without members.
+  /// Returns the index of metadata, or `nil` if it is malformed or an object without members.
   mutating func metadata(_ cursor: inout PlainCursor, _ coder: inout BatchCoder) -> UInt32? {
     let decoder = decoder
     return Self.index(&cursor, in: &metadata, read: { $0.object() }) { bytes in
@@ -82,7 +83,7 @@ struct PlainTexts: ~Copyable {
     }
   }
 
-  /// The name, the bundle identifier and the version.
+  /// Reads the three source fields: name, bundle identifier and version.
   mutating func sourceFields(_ cursor: inout PlainCursor, _ coder: inout BatchCoder) -> UInt32? {
     let read: (inout PlainCursor) -> Bytes? = { cursor in
       let start = cursor.next
@@ -108,7 +109,7 @@ struct PlainTexts: ~Copyable {
     }
   }
 
-  /// `nil` also for an object without members.
+  /// Returns the index of metadata, or `nil` if it is malformed or an object without members.
   mutating func metadataField(_ cursor: inout PlainCursor, _ coder: inout BatchCoder) -> UInt32? {
     let decoder = decoder
     return Self.index(&cursor, in: &metadata, read: { $0.field() }) { bytes in
@@ -118,9 +119,11 @@ struct PlainTexts: ~Copyable {
 
   // MARK: Tables
 
+  /// Returns the index of the text at the cursor.
+  ///
   /// - Parameters:
-  ///   - read: finds the end of what begins at the cursor.
-  ///   - make: the index of what is new; `nil` for what the other way must judge.
+  ///   - read: a closure that consumes the text.
+  ///   - make: a closure that returns the index of a new text, or `nil` to leave the sample to the general parser.
   @inline(__always)
   private static func index(
     _ cursor: inout PlainCursor, in table: inout ByteInterner<UInt32>, read: (inout PlainCursor) -> Bytes?,
@@ -150,12 +153,12 @@ struct PlainTexts: ~Copyable {
   }
 }
 
-/// The text of a field with its comma, as ``PlainCursor/field()`` finds it.
+/// The text of a CSV field that ``PlainCursor/field()`` returned with its comma.
 struct PlainField {
-  /// `nil` where there is none: nothing, and no quotes.
+  /// The text, or `nil` if the field is empty and not in quotes.
   let text: String?
 
-  /// `nil` for what is not UTF-8.
+  /// Decodes a field. Returns `nil` if it is not UTF-8.
   init?(_ field: Bytes) {
     let bytes = field.buffer.dropLast()
     guard bytes.first == UInt8(ascii: "\"") else {
@@ -167,7 +170,7 @@ struct PlainField {
     var isSecond = false
     for byte in bytes.dropFirst().dropLast() {
       isSecond = byte == UInt8(ascii: "\"") && !isSecond
-      // Of two quotes, one.
+      // Two quotes stand for a single quote.
       if !isSecond { content.append(byte) }
     }
     guard let text = content.withUnsafeBufferPointer({ String(utf8: $0) }) else { return nil }

@@ -3,37 +3,39 @@ import HealthModel
 import OperatingSystem
 import Synchronization
 
-/// What an export is written to.
+/// A destination for the bytes of an export.
 public protocol ExportSink: Sendable {
-  /// Takes the next bytes. May block, and is called from a thread of its own.
+  /// Takes the next bytes. May block; called on a separate thread.
   func write(_ bytes: [UInt8]) throws
-  /// All has been written. May block.
+  /// Completes the output. May block.
   func finish() throws
-  /// The export has failed; may be called after ``finish()``, and more than once.
+  /// Discards the output of a failed export. May be called after ``finish()``, and more than once.
   func discard()
 }
 
-/// Why a file cannot be written.
+/// The reasons why an export cannot be written.
 public enum ExportError: Error, Hashable, Sendable {
-  /// The path names a folder; a file in it must be named.
+  /// The path is a folder, but a file name is needed.
   case isFolder(path: String)
-  /// The path names something that is no folder, and files were to be made in it.
+  /// The path is not a folder, but several files were to be written into it.
   case isNoFolder(path: String)
-  /// Something has this name and may not be replaced: found before anything was written, or come there since, and then
-  /// nothing of the export is left. Another name helps, or to allow that it is replaced.
+  /// A file exists at the path and may not be replaced. It was found before the export, or appeared during it;
+  /// nothing of the export is left. Choose another name, or allow replacing.
   case alreadyThere(path: String)
-  /// The format is a file that is not written from its beginning to its end, and cannot be a stream, compressed or divided.
+  /// The format is not written from beginning to end, so it cannot be streamed, compressed or divided.
   case needsFile(ExportFormat)
-  /// The disk has no room, or the user's quota has none. Nothing of the export is left: make room, and export again.
+  /// The disk or the user's quota is full. Nothing of the export is left.
   case diskFull(path: String)
-  /// The store holds another number of samples of a type than were found in it one after the other. Nothing of the export is
-  /// left: it would not be whole.
+  /// The number of samples of a type that were read differs from the number in the store. Nothing of the export is
+  /// left, because it would be incomplete.
   case incomplete(SampleType, read: Int, held: Int)
-  /// - Parameter reason: the system's words.
+  /// The file cannot be written.
+  ///
+  /// - Parameter reason: the system's error message.
   case unwritable(path: String, reason: String)
 }
 
-/// Compresses what goes to another sink.
+/// A sink that compresses bytes for another sink.
 final class CompressedSink: ExportSink {
   private let sink: any ExportSink
   private let compressor: Mutex<any ByteCompressor>
@@ -56,8 +58,8 @@ final class CompressedSink: ExportSink {
   func discard() { sink.discard() }
 }
 
-/// Writes to a sink on a thread of its own, one piece behind, so that what comes next is read and put into words while the
-/// disk, or a compressor, is at work. Used by one task.
+/// A queue that writes to a sink on a separate thread, one piece behind, so that the next piece is prepared while the
+/// disk or a compressor is busy. Used by one task.
 actor OutputQueue {
   private let sink: any ExportSink
   /// The piece that is being written.
@@ -65,10 +67,10 @@ actor OutputQueue {
 
   init(_ sink: any ExportSink) { self.sink = sink }
 
-  /// Waits for the piece before, and throws what became of it.
+  /// Waits for the previous piece, throws its error if it failed, and begins to write the bytes.
   func write(_ bytes: [UInt8]) async throws { try await write { bytes } }
 
-  /// The same of what `make` makes on that thread.
+  /// Waits for the previous piece, then writes the bytes that `make` returns on the sink's thread.
   func write(_ make: @escaping @Sendable () -> [UInt8]) async throws {
     try await settle()
     pending = Task { [sink] in
@@ -79,15 +81,15 @@ actor OutputQueue {
     }
   }
 
-  /// All has been written.
+  /// Waits for the last piece and completes the output.
   func finish() async throws {
     try await settle()
     try await onThread { [sink] _ in try sink.finish() }
   }
 
-  /// Leaves nothing of what was written, if the sink can do that.
+  /// Discards what was written, if the sink supports that.
   func discard() async {
-    // Not while the thread uses it.
+    // The sink must not be used by two threads.
     try? await settle()
     await onThread { [sink] _ in sink.discard() }
   }

@@ -3,7 +3,7 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// A file that is being written beside the place where it belongs, and moves there when it is whole.
+/// A file that is written under a temporary name in the same folder, and renamed when it is complete.
 final class OutputFile: ExportSink {
   private struct Place {
     var path: String
@@ -15,7 +15,9 @@ final class OutputFile: ExportSink {
   private let descriptor: Int32
   private let isOpen: Mutex<Bool>
 
-  /// - Parameter replaces: whether a file that is there may be lost.
+  /// Creates the temporary file.
+  ///
+  /// - Parameter replaces: whether an existing file may be replaced.
   init(path: String, replaces: Bool) throws(ExportError) {
     var status = stat()
     let exists = lstat(path, &status) == 0
@@ -35,18 +37,18 @@ final class OutputFile: ExportSink {
 
   deinit { discard() }
 
-  /// Where it appears when it is whole.
+  /// The final path of the file.
   var path: String { place.path }
-  /// Where it is until then; for who writes it without ``write(_:)``.
+  /// The path of the incomplete file, for code that writes it without ``write(_:)``.
   var temporaryPath: String { place.temporary }
 
-  /// Blocks while the disk is slow.
+  /// Writes bytes to the temporary file. Blocking.
   func write(_ bytes: [UInt8]) throws {
     let code = bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
     guard code == 0 else { throw Self.failure(place.path, code) }
   }
 
-  /// Brings the file to its place, and both to the disk.
+  /// Moves the file to its final path, and synchronizes the file and its folder with the disk.
   func finish() throws {
     let isOurs = isOpen.withLock { isOpen in
       defer { isOpen = false }
@@ -64,7 +66,7 @@ final class OutputFile: ExportSink {
     Self.synchronise(folder: URL(fileURLWithPath: place.path).deletingLastPathComponent().path)
   }
 
-  /// Leaves nothing of the file; does nothing once it is finished.
+  /// Deletes the incomplete file. Does nothing if the file is complete.
   func discard() {
     let isOurs = isOpen.withLock { isOpen in
       defer { isOpen = false }
@@ -75,7 +77,7 @@ final class OutputFile: ExportSink {
     unlink(place.temporary)
   }
 
-  /// 0, or an `errno` value: `EEXIST` where a file has come there meanwhile.
+  /// Moves a file. Returns 0 or an `errno` value: `EEXIST` if a file has appeared at the path in the meantime.
   static func move(_ temporary: String, to path: String, replaces: Bool) -> Int32 {
     if replaces { return rename(temporary, path) == 0 ? 0 : errno }
     if link(temporary, path) == 0 {
@@ -83,13 +85,13 @@ final class OutputFile: ExportSink {
       return 0
     }
     guard errno != EEXIST else { return EEXIST }
-    // A file system without hard links.
+    // The file system does not support hard links.
     var status = stat()
     if lstat(path, &status) == 0 { return EEXIST }
     return rename(temporary, path) == 0 ? 0 : errno
   }
 
-  /// Brings the names in a folder to the disk, as far as the file system does that.
+  /// Synchronizes a folder's entries with the disk, if the file system supports that.
   static func synchronise(folder path: String) {
     let folder = open(path, O_RDONLY | O_CLOEXEC)
     guard folder >= 0 else { return }

@@ -3,7 +3,7 @@ import Glibc
 import OperatingSystem
 import Synchronization
 
-/// Files that are written in a folder beside the place where they belong, and move there together when all are whole.
+/// A set of files that are written into a temporary folder, and moved to their folder together when all are complete.
 final class OutputFolder: Sendable {
   private struct State {
     var names: [String] = []
@@ -11,15 +11,17 @@ final class OutputFolder: Sendable {
   }
 
   private let path: String
-  /// Where the files are until then.
+  /// The path of the temporary folder.
   private let temporary: String
   private let isNew: Bool
   private let replaces: Bool
   private let state = Mutex(State())
 
+  /// Creates the temporary folder.
+  ///
   /// - Parameters:
-  ///   - path: of a folder, which need not be there; what it is in must be.
-  ///   - replaces: whether files that are there may be lost.
+  ///   - path: the path of the folder, which need not exist; its parent must exist.
+  ///   - replaces: whether existing files may be replaced.
   init(path: String, replaces: Bool) throws(ExportError) {
     let path = Self.withoutSlashes(path)
     self.path = path
@@ -36,13 +38,13 @@ final class OutputFolder: Sendable {
 
   deinit { discard() }
 
-  /// `months//` is `months`, and `/` itself.
+  /// Removes trailing slashes: `months//` becomes `months`, and `/` stays.
   private static func withoutSlashes(_ path: String) -> String {
     let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
     return end.map { String(path[...$0]) } ?? path
   }
 
-  /// Opens the file with this name, which no other has yet.
+  /// Opens a file. Each name may be used once.
   func file(_ name: String) throws(ExportError) -> any ExportSink {
     let place = "\(path)/\(name)"
     var status = stat()
@@ -50,10 +52,10 @@ final class OutputFolder: Sendable {
     return try StagedFile(name, at: "\(temporary)/\(name)", of: self)
   }
 
-  /// Brings all files that were finished to their places and to the disk. Where that fails, those are gone again that did not
-  /// replace others.
+  /// Moves all finished files to their folder and synchronizes them with the disk. If that fails, the files that were
+  /// already moved are removed again, unless existing files may be replaced.
   ///
-  /// - Returns: how many there are.
+  /// - Returns: the number of files.
   func finish() throws(ExportError) -> Int {
     let names = state.withLock { state in
       state.isOpen = false
@@ -79,7 +81,7 @@ final class OutputFolder: Sendable {
     return names.count
   }
 
-  /// Leaves nothing of the files; does nothing once they are finished.
+  /// Deletes the incomplete files. Does nothing after ``finish()``.
   func discard() {
     let names = state.withLock { state in
       defer { state.isOpen = false }
@@ -104,7 +106,7 @@ final class OutputFolder: Sendable {
     rmdir(temporary)
   }
 
-  /// One of the files.
+  /// A sink for one file of the folder.
   private final class StagedFile: ExportSink {
     private let name: String
     private let temporary: String
@@ -143,7 +145,7 @@ final class OutputFolder: Sendable {
       unlink(temporary)
     }
 
-    /// The descriptor, to whoever comes first.
+    /// Returns the descriptor at the first call, and `nil` later, so that it is closed once.
     private func take() -> Int32? {
       descriptor.withLock { descriptor in
         defer { descriptor = -1 }

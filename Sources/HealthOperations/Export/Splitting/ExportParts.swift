@@ -3,30 +3,32 @@ import HealthFormats
 import HealthModel
 import HealthStore
 
-/// What one of several files holds.
+/// The content of one file of a divided export.
 struct ExportPart: Sendable {
-  /// Of the file, without its suffix.
+  /// The file name without its extension.
   var name: String
   var reader: StoredSampleReader
   var plan: StoredSampleReader.Plan
 }
 
-/// Divides the samples that are to be exported among files.
+/// A division of the exported samples among files.
 struct ExportParts: Sendable {
   private let reader: StoredSampleReader
   private let plan: StoredSampleReader.Plan
   private let isFeed: Bool
 
+  /// Creates a division.
+  ///
   /// - Parameters:
-  ///   - plan: of all samples.
-  ///   - isFeed: whether what is deleted or hidden has a place in the files, too.
+  ///   - plan: the plan of the whole export.
+  ///   - isFeed: whether tombstones and hidden samples are exported, too.
   init(_ reader: StoredSampleReader, _ plan: StoredSampleReader.Plan, isFeed: Bool) {
     self.reader = reader
     self.plan = plan
     self.isFeed = isFeed
   }
 
-  /// In the order of their names, but for workouts, which are in the order of time. In some there may be nothing.
+  /// Returns the parts sorted by name, or by time if they are workouts. Some parts may be empty.
   func divided(_ split: ExportSplit) async throws -> [ExportPart] {
     switch split {
     case .type: try await types()
@@ -50,7 +52,7 @@ struct ExportParts: Sendable {
     var months: [CalendarMonth: Set<SampleType>] = [:]
     for entry in try await reader.store.digests.current(reader.filter).record.types {
       for month in entry.months.map(\.month) {
-        // A month of UTC has parts of two months here.
+        // A month in UTC overlaps two months in the zone.
         let instants = month.instants
         for local in [instants.lowerBound, instants.upperBound].map({ CalendarMonth(containing: $0, in: zone) }) {
           months[local, default: []].insert(entry.type)
@@ -81,7 +83,7 @@ struct ExportParts: Sendable {
     var samples: [SampleReference]
   }
 
-  /// A file for each workout that is to be exported itself, or whose routes are.
+  /// Returns a part for each workout that is exported itself or has exported routes.
   private func workouts(_ zone: TimeZone) async throws -> [ExportPart] {
     var outings: [Outing] = []
     if reader.filter.passes(.workout) {
@@ -113,7 +115,7 @@ struct ExportParts: Sendable {
     let counts = Dictionary(stems.map { ($0, 1) }, uniquingKeysWith: +)
     var names = PartNames()
     return zip(outings, stems).map { outing, stem in
-      // Which of two is first may change; what its identity is does not.
+      // The order of two workouts may change between exports, but their UUIDs do not.
       let name = counts[stem] == 1 ? stem : "\(stem)-\(outing.uuid.uuidString.prefix(8))"
       var types: [SampleType] = []
       for sample in outing.samples where !types.contains(sample.type) { types.append(sample.type) }
@@ -132,11 +134,11 @@ struct ExportParts: Sendable {
 }
 
 extension CalendarMonth {
-  /// The month in which an instant falls by the clocks of a zone.
+  /// Creates the month that contains an instant in a zone.
   fileprivate init(containing instant: Timestamp, in zone: TimeZone) {
     self = CalendarMonth(String(instant.date(in: zone).dropLast("-01".count))) ?? CalendarMonth(containing: instant)
   }
 
-  /// When it begins there; `nil` beyond the ends of what microseconds can hold.
+  /// Returns the start of the month in a zone, or `nil` if a `Timestamp` cannot hold it.
   fileprivate func start(in zone: TimeZone) -> Timestamp? { CivilTime("\(description)-01").map(zone.first(of:)) }
 }

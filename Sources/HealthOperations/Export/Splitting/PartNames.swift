@@ -1,14 +1,15 @@
 import Foundation
 import HealthModel
 
-/// The names of the files that an export is divided among: letters, digits, `-`, `_` and dots within, whatever a peer or a file
-/// called the things, and the same for the same things every time.
+/// A generator of file names for the parts of an export. Names consist of letters, digits, `-`, `_` and inner dots,
+/// whatever text a peer or a file supplied, and are the same for every export.
 struct PartNames {
   private static let maximumLength = 100
 
   private var used: Set<String> = []
 
-  /// The short name of a type; one that cannot be a name of a file, or is another's short name, with a mark of the whole.
+  /// Returns the short name of a type. A hash of the identifier is added if the short name is not a safe file name,
+  /// or is another type's short name.
   static func name(of type: SampleType) -> String {
     let name = safe(type.shortName)
     let meant = SampleTypeCatalogue.healthKit.type(named: name)
@@ -16,7 +17,7 @@ struct PartNames {
     return "\(name)-\(mark(of: type.rawValue))"
   }
 
-  /// `2024-06-15-103000-Running`.
+  /// Returns a name such as `2024-06-15-103000-Running`.
   static func name(at start: Timestamp, in zone: TimeZone, of activity: String) -> String {
     let time = Timestamp(seconds: start.seconds).iso8601(in: zone).prefix { $0 != "Z" && $0 != "." }
     let parts = time.split(separator: "T")
@@ -24,7 +25,7 @@ struct PartNames {
     return safe([String(parts.first ?? ""), clock, activity].joined(separator: "-"))
   }
 
-  /// The name itself, or with a number where another part has it.
+  /// Returns the name, with a number if another part has the same name.
   mutating func unused(_ name: String) -> String {
     var (candidate, number) = (name, 2)
     while !used.insert(candidate).inserted {
@@ -46,12 +47,12 @@ struct PartNames {
       }
       if name.utf8.count == maximumLength { break }
     }
-    // Nothing hidden, and nothing that looks like an option.
+    // The name must not be hidden or look like an option.
     let first = name.drop { $0 == "." || $0 == "-" }
     return first.isEmpty ? "unnamed" : String(first)
   }
 
-  /// FNV-1a of a text, in eight digits.
+  /// Returns the FNV-1a hash of a text as eight hexadecimal digits.
   private static func mark(of text: String) -> String {
     let hash = text.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
     let digits = String(hash, radix: 16)

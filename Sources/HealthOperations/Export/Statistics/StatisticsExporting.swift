@@ -4,9 +4,9 @@ import HealthFormats
 import HealthModel
 
 extension ExportFormat {
-  /// Numbers of types by hours, days, weeks, months or years, as a table.
+  /// Statistics of types by hour, day, week, month or year, as a table.
   public static let statisticsCSV = statistics("statistics-csv", suffix: "csv", isJSON: false)
-  /// The same in JSON.
+  /// Statistics of types by hour, day, week, month or year, in JSON.
   public static let statisticsJSON = statistics("statistics-json", suffix: "json", isJSON: true)
 
   private static func statistics(_ name: String, suffix: String, isJSON: Bool) -> ExportFormat {
@@ -17,7 +17,7 @@ extension ExportFormat {
 }
 
 extension Exporting {
-  /// Numbers of types instead of their samples: those of `hpeer stats`.
+  /// Writes the statistics of types, as in `hpeer stats`, instead of their samples.
   fileprivate func writeStatistics(_ form: StatisticsForm, isJSON: Bool) async throws -> ExportSummary {
     try await writing {
       var summary = ExportSummary()
@@ -44,14 +44,14 @@ extension Exporting {
     }
   }
 
-  /// Whether samples of a type say numbers that can be added up or averaged.
+  /// Returns whether samples of a type have values that can be summed or averaged.
   private func isCounted(_ type: SampleType) async throws -> Bool {
     if let entry = SampleTypeCatalogue.healthKit[type] { return entry.aggregation != nil }
     guard case .quantity? = try await reader.first(of: type)?.payload else { return false }
     return true
   }
 
-  /// Those without a sample that begins in the time that is asked for, but with one that goes on into it.
+  /// Returns the types without a sample that begins in the exported time range, but with one that extends into it.
   private func typesThatReachIn(_ form: StatisticsForm) async throws -> [SampleType] {
     guard reader.filter.earliest != nil else { return [] }
     let rollups = Rollups(of: reader.store)
@@ -76,7 +76,7 @@ extension Exporting {
     return query
   }
 
-  /// `{"format":"hpeer-statistics",…,` of a JSON document.
+  /// Returns the beginning of a JSON document: `{"format":"hpeer-statistics",…,`.
   func head(_ form: StatisticsForm) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.append(contentsOf: #"{"format":"hpeer-statistics","version":1,"shape":"\#(form.shape.rawValue)","#.utf8)
@@ -86,7 +86,7 @@ extension Exporting {
     return bytes
   }
 
-  /// Of entries whose text is made at a time.
+  /// The number of entries that are encoded before they are written to the output.
   private static var batch: Int { 2_000 }
 
   private func writeLong(
@@ -99,7 +99,7 @@ extension Exporting {
     for (index, type) in types.enumerated() {
       try Task.checkCancellation()
       let query = query(type, form)
-      // Of all hours at once there may be more than is to be in memory.
+      // The hours of a long record may not fit into memory, so they are queried year by year.
       let isDivided = form.size == .hour
       var whole = query
       if isDivided { whole.size = .year }
@@ -134,7 +134,7 @@ extension Exporting {
     try await flush(&bytes)
   }
 
-  /// An object of `hpeer stats --json` up to its values.
+  /// Appends the beginning of an object as in `hpeer stats --json`, up to its values.
   private static func append(headOf statistics: Statistics, to bytes: inout [UInt8]) {
     bytes.append("{\"type\":")
     bytes.append(quoted: statistics.type.shortName)
@@ -153,7 +153,7 @@ extension Exporting {
     bytes.append(",\"values\":[")
   }
 
-  /// Counts what has no number, and tells how far it is.
+  /// Counts samples without a usable value, and advances the progress.
   func note(_ statistics: Statistics, _ summary: inout ExportSummary) async throws {
     let left = statistics.withoutNumber + statistics.withoutUnit
     if left > 0 {
@@ -165,7 +165,7 @@ extension Exporting {
 }
 
 extension StatisticsQuery {
-  /// The question in parts that follow each other, each but the last up to the end of one of these buckets.
+  /// Returns consecutive queries that end with the ends of the buckets; the last has the end of this query.
   fileprivate func parts(endingWith buckets: [Bucket]) -> [StatisticsQuery] {
     var parts: [StatisticsQuery] = []
     var rest = self

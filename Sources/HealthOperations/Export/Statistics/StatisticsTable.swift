@@ -2,19 +2,19 @@ import HealthAnalysis
 import HealthFormats
 import HealthModel
 
-/// The numbers of types as one table for spreadsheets (RFC 4180), a row for each bucket. Nothing is rounded.
+/// A table of statistics for spreadsheets (RFC 4180), with a row for each bucket. Values are not rounded.
 package struct StatisticsTable {
   private static let columns = [
     "type", "unit", "bucket", "zone", "start", "end", "date", "partial", "sum", "mean", "min", "max", "last",
     "meanOfSamples", "samples", "twins", "sources",
   ]
 
-  /// The first line, with its end.
+  /// The header line, with its line end.
   package static let header = Array((columns.joined(separator: ",") + "\r\n").utf8)
 
-  /// Appends rows of a type, each with the end of its line.
+  /// Appends the rows of a type, each with its line end.
   ///
-  /// - Parameter text: what becomes of a text that others have written, such as the name of a source.
+  /// - Parameter text: converts untrusted text, such as the name of a source.
   package static func append(
     _ statistics: Statistics, _ entries: some Sequence<BucketEntry>, _ zone: ZoneRules,
     text: (String) -> String = { $0 }, to bytes: inout [UInt8]
@@ -50,12 +50,12 @@ package struct StatisticsTable {
   }
 }
 
-/// Which numbers ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON`` hold, and how they are laid out.
+/// The selection and layout of the statistics in ``ExportFormat/statisticsCSV`` and ``ExportFormat/statisticsJSON``.
 public struct StatisticsForm: Sendable {
   public enum Shape: String, Sendable, CaseIterable {
-    /// Bucket by bucket of type after type, with all that is known of each.
+    /// A row for each type and bucket, with all known statistics.
     case long
-    /// Bucket by bucket, with the sum, or mean and extremes, of all types.
+    /// A row for each bucket, with columns for the sum, or the mean and extremes, of every type.
     case wide
   }
 
@@ -63,14 +63,16 @@ public struct StatisticsForm: Sendable {
   public var zone: ZoneRules
   public var weekStartsOnSunday: Bool
   public var shape: Shape
-  /// Whether buckets that no sample touched are there, too, with nothing in the place of numbers.
+  /// Whether buckets without samples are included, with empty values.
   public var fillsGaps: Bool
-  /// A bucket that it lies in is partial.
+  /// The time of the export. The bucket that contains it is partial.
   let now = Timestamp.now
 
   static var daysInUTC: StatisticsForm { StatisticsForm(in: ZoneRules(offset: 0, name: "UTC")) }
 
-  /// - Parameter zone: whose days these are.
+  /// Creates a form.
+  ///
+  /// - Parameter zone: the time zone of the buckets.
   public init(
     by size: BucketSize = .day, in zone: ZoneRules, weekStartsOnSunday: Bool = false, shape: Shape = .long,
     fillsGaps: Bool = false

@@ -3,7 +3,7 @@ import HealthFormats
 import HealthModel
 
 extension Exporting {
-  /// A column of the wide form.
+  /// A column of the wide layout.
   private struct Column {
     enum Statistic: String { case sum, mean, min, max }
 
@@ -11,12 +11,12 @@ extension Exporting {
     var statistic: Statistic
     var unit: String?
 
-    /// `stepCount`, `heartRate.mean`.
+    /// The name: `stepCount`, `heartRate.mean`.
     var name: String { statistic == .sum ? type.shortName : "\(type.shortName).\(statistic.rawValue)" }
-    /// The same with its unit.
+    /// The name with the unit.
     var title: String { unit.map { "\(name) (\($0))" } ?? name }
 
-    /// Its number in ``unit``.
+    /// Returns the column's value from a bucket, converted to ``unit``.
     func number(_ entry: BucketStatistics, in other: String?) -> Double? {
       let number: Double? =
         switch (entry.number, statistic) {
@@ -31,13 +31,13 @@ extension Exporting {
     }
   }
 
-  /// A bucket with the numbers of all columns.
+  /// A bucket with the values of all columns.
   private struct Row {
     var entry: BucketEntry
     var numbers: [Double?]
   }
 
-  /// Numbers in memory at a time; the file is written from one stretch of time to the next.
+  /// The maximum number of values in memory. The file is written in consecutive time ranges.
   private static var mostCells: Int { 200_000 }
 
   func writeWide(
@@ -48,7 +48,7 @@ extension Exporting {
     var columns: [Column] = []
     for type in types {
       try Task.checkCancellation()
-      // By the year, this is quick, and tells what is left out, the unit, and from when to when there are numbers.
+      // A query by year is fast, and tells the omitted samples, the unit, and the time range that has values.
       var query = query(type, form)
       query.size = .year
       let statistics = try await query.run(on: rollups)
@@ -84,10 +84,10 @@ extension Exporting {
       throw StatisticsError.tooManyBuckets
     }
     let rollups = Rollups(of: reader.store)
-    // Shared by all that are without.
+    // One array shared by all rows without values.
     let none = [Double?](repeating: nil, count: columns.count)
     let step = max(16, Self.mostCells / columns.count)
-    // Buckets between the first and the last that have a number are gaps; those of the year around them are not.
+    // Empty buckets between the first and the last value are gaps; those before and after are not.
     var gap: [Row] = []
     var hasBegun = filter.earliest != nil
     for first in stride(from: 0, to: buckets.count, by: step) {

@@ -1,14 +1,15 @@
 import Foundation
 import HealthModel
 
-/// A page that is read in parts, because one of its rows keeps the app from sending the others.
+/// A page that is read in parts, because the app cannot send one of its rows.
 ///
-/// Rows of one second come in another order with each answer. So where a second is divided, one of its rows may be in two
-/// parts and another in none, and a row that cannot be sent may be met in two places. Both are seen by the number of places.
+/// Rows of the same second come in a different order in each answer. Where a division falls into a second, a row may
+/// therefore be in two parts and another in none, and a row that cannot be sent may be met in two places. Comparing
+/// the number of places with the number of rows reveals either case.
 struct DividedPage {
   typealias Row = HealthAppTransferPage.Row
 
-  /// What came of one place in the list.
+  /// The content found at one place in the list.
   private enum Place {
     case row(Row)
     case unreadable
@@ -21,14 +22,14 @@ struct DividedPage {
   private let offset: Int
   private let parts: [HealthAppTransferPage]
   private let places: [Place]
-  /// Each once.
+  /// The rows, each once.
   private var rows: [Row] = []
   private var known: Set<UUID> = []
   private var looks = 0
 
   /// - Parameters:
-  ///   - parts: the newest first.
-  ///   - offset: of the first.
+  ///   - parts: the parts, newest first.
+  ///   - offset: the offset of the first part.
   init(_ parts: [HealthAppTransferPage], offset: Int) {
     (self.parts, self.offset) = (parts, offset)
     places = parts.flatMap { part -> [Place] in
@@ -40,18 +41,18 @@ struct DividedPage {
     }
   }
 
-  /// The offsets of rows one of which may not have come; `nil` where there are none.
+  /// The offsets of rows of which some may not have been received, or `nil` if there are none.
   var doubtful: Range<Int>? {
     doubt.map { offset + $0.places.lowerBound..<offset + $0.places.upperBound }
   }
 
-  /// Takes what another look at ``doubtful`` has brought.
+  /// Adds the rows that another read of ``doubtful`` returned.
   ///
-  /// - Returns: whether anything of it is new.
+  /// - Returns: whether any row is new.
   mutating func add(_ parts: [HealthAppTransferPage]) -> Bool {
     guard let seconds = doubt?.seconds else { return false }
     looks += 1
-    // Where the list has moved, others come, with which this page does not end.
+    // If the list has moved, rows outside this page arrive, too; they are left out.
     let new = parts.flatMap(\.rows).filter { seconds.contains($0.second) && !known.contains($0.sample.uuid) }
     for row in new where known.insert(row.sample.uuid).inserted {
       rows.insert(row, at: rows.firstIndex { $0.second < row.second } ?? rows.count)
@@ -59,29 +60,29 @@ struct DividedPage {
     return !new.isEmpty
   }
 
-  /// What is known of the page.
+  /// The page as far as it is known.
   var whole: HealthAppTransferPage {
     var page = HealthAppTransferPage(parts)
     page.rows = rows
-    // It may have been met in two places, or in none.
+    // The unsendable row may have been met in two places or in none.
     let (met, empty) = (page.unsendable.count, stretches.reduce(0) { $0 + $1.missing })
     page.unreadable += max(1, min(met, empty)) - met
     return page
   }
 
-  /// Of several stretches of which rows are missing, each look is at another, as nothing tells where the one is that cannot be
-  /// sent.
+  /// The stretch to read next. If several stretches miss rows, each read takes another, because the position of the
+  /// unsendable row is unknown.
   private var doubt: Stretch? {
     let incomplete = stretches.filter { $0.missing > 0 }
     guard incomplete.reduce(0, { $0 + $1.missing }) > 1 else { return nil }
     return incomplete[looks % incomplete.count]
   }
 
-  /// Places whose rows may have been met in others of them.
+  /// A range of places whose rows may have been met at other places of the range.
   private struct Stretch {
     var places: Range<Int>
     var seconds: ClosedRange<Int64>
-    /// How many places have no row of their own.
+    /// The number of places without a row of their own.
     var missing: Int
   }
 
@@ -90,7 +91,7 @@ struct DividedPage {
       let there = places[extent]
       let seconds = there.compactMap(\.second)
       guard let first = seconds.max(), let last = seconds.min() else { return nil }
-      // A second may have no other place than those where the row was met that cannot be sent.
+      // All rows of a second may be at places where only the unsendable row was met.
       let newest = places[..<extent.lowerBound].last { $0.second != nil }?.second.map { max(first, $0 - 1) } ?? first
       let oldest = places[extent.upperBound...].first { $0.second != nil }?.second.map { min(last, $0 + 1) } ?? last
       let found = rows.count { (oldest...newest).contains($0.second) }
@@ -99,7 +100,7 @@ struct DividedPage {
     }
   }
 
-  /// The places of each second, with those beside it that have an unsendable row; as one where they overlap.
+  /// The places of each second, extended by adjacent unsendable places; overlapping ranges are merged.
   private var extents: [Range<Int>] {
     var extents: [Int64: Range<Int>] = [:]
     for (index, place) in places.enumerated() {

@@ -3,13 +3,13 @@ import HealthModel
 import PeerProtocol
 import PeerTrust
 
-/// Asks one phone, one request after the other, and says what its refusals mean.
+/// A client that sends sequential requests to one phone and translates its refusals into errors.
 final class HealthAppTransferClient {
   private let settings: PullSettings
   private let endpoint: PeerEndpoint
   private let network = ClientNetwork.current
   private var server: ServerRecord { settings.server }
-  /// Bytes of the bodies that have come.
+  /// The number of bytes of received bodies.
   private(set) var bytesReceived = 0
   private(set) var requests = 0
 
@@ -21,7 +21,7 @@ final class HealthAppTransferClient {
   var now: Timestamp { network.now() }
   var clock: any Clock<Duration> { network.clock }
 
-  /// The types that have samples, and the names of those that are not asked for.
+  /// Returns the types that have samples, and the names of types that hpeer does not request.
   func types() async throws -> (known: [HealthAppTransferRequest.AppType], unknown: [String]) {
     let body = try await send(.types(token: server.credential.text))
     guard let listed = decode(HealthAppTransferTypes.self, body)?.types else { throw malformed("its list of types") }
@@ -31,15 +31,15 @@ final class HealthAppTransferClient {
     return (known.sorted(), unknown.map { limits.shortened($0) })
   }
 
-  /// Of names that the phone may say in any number.
+  /// The maximum number of unknown names kept, because a phone may send any number.
   private static let mostUnknown = 50
 
-  /// The app's words for rows among which there is one that has no JSON: a value that is no number.
+  /// The app's error for a page with a row that has no JSON form, such as a value that is not a number.
   private static let unsendable = PeerError.unexpectedAnswer(status: 500, message: "Failed to encode response")
-  /// Such rows of one page; of more, the type cannot be read.
+  /// The maximum number of unsendable rows in a page; with more, the type cannot be read.
   private static let mostUnsendable = 3
 
-  /// A page, in parts where one of its rows keeps the app from sending all of them: what is left of it is that row.
+  /// Returns a page. If the app cannot send one of its rows, reads the page in parts and leaves out that row.
   func page(
     of type: HealthAppTransferRequest.AppType, offset: Int, limit: Int = HealthAppTransferRequest.mostRows
   ) async throws -> HealthAppTransferPage {
@@ -56,11 +56,11 @@ final class HealthAppTransferClient {
     }
   }
 
-  /// A row of which it is not known where it is comes to light in half of the looks, as a rule.
+  /// The maximum number of repeated reads. About half of them find a row whose position is unknown.
   private static let mostLooks = 40
   private static let mostIdleLooks = 6
 
-  /// The newest first.
+  /// Reads a page in parts and returns them, newest first.
   private func parts(
     of type: HealthAppTransferRequest.AppType, _ offset: Int, _ limit: Int
   ) async throws -> [HealthAppTransferPage] {
@@ -70,7 +70,7 @@ final class HealthAppTransferClient {
       do {
         let page = try await wholePage(of: type, offset: part.offset, limit: part.limit)
         parts.append(page)
-        // Fewer than it was asked for.
+        // The app returned a smaller page than requested.
         if page.hasMore, page.limit < part.limit { rest.append((part.offset + page.limit, part.limit - page.limit)) }
       } catch let error as PeerError where error == Self.unsendable {
         guard part.limit == 1 else {
@@ -86,7 +86,7 @@ final class HealthAppTransferClient {
     return parts
   }
 
-  /// A page that is not read in parts; `nil` where it has a row that the app cannot send.
+  /// Returns a page without dividing it, or `nil` if it has a row that the app cannot send.
   func pageWithoutUnsendable(
     of type: HealthAppTransferRequest.AppType, _ rows: Range<Int>
   ) async throws -> HealthAppTransferPage? {
@@ -97,7 +97,8 @@ final class HealthAppTransferClient {
     }
   }
 
-  /// A page without rows, where none is at an offset or after it: after a row that cannot be sent, nothing else tells.
+  /// Returns an empty page if the list ends before an offset, else nil. After an unsendable row, only this shows
+  /// where the list ends.
   private func end(of type: HealthAppTransferRequest.AppType, at offset: Int) async throws -> HealthAppTransferPage? {
     do {
       let page = try await wholePage(of: type, offset: offset, limit: 1)
@@ -107,7 +108,7 @@ final class HealthAppTransferClient {
     }
   }
 
-  /// The older half first.
+  /// Returns the two halves of a range, the older half first.
   private static func halves(_ offset: Int, _ limit: Int) -> [(offset: Int, limit: Int)] {
     let newer = limit / 2
     return [(offset + newer, limit - newer), (offset, newer)].filter { $0.limit > 0 }

@@ -4,8 +4,8 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// The dialect of the iPhone app HealthAppTransfer: lists of samples by type, newest first, without positions, deletions or
-/// dates to ask for.
+/// The dialect of the iPhone app HealthAppTransfer: lists of samples by type, newest first, without positions,
+/// deletions or a date filter.
 public struct HealthAppTransferDialect: PeerDialect {
   public static let name = "HealthAppTransfer"
   static let profile = TransportProfile(leastTLS: .tls12)
@@ -16,7 +16,7 @@ public struct HealthAppTransferDialect: PeerDialect {
     traits.transport = profile
     traits.advice =
       "open HealthAppTransfer on the phone, tap Settings, Pair Device and Start Sharing, and keep it open and unlocked"
-    // It shows six digits and a picture, and neither where it knows no address to put into it.
+    // The app shows six digits and a QR code, but neither if it knows no address to put into the QR code.
     (traits.copiesCode, traits.showsCodeWithoutIPv4) = (false, false)
     // The app has no way to end a pairing, and its tokens do not expire.
     (traits.canBeTold, traits.renewsToken) = (false, false)
@@ -29,7 +29,7 @@ public struct HealthAppTransferDialect: PeerDialect {
 
   // MARK: Recognising
 
-  /// Its announcement has a name and nothing else, as that of other apps.
+  /// Returns false, because the app's announcement contains only a name, like that of other apps.
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
 
   public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
@@ -37,7 +37,7 @@ public struct HealthAppTransferDialect: PeerDialect {
     return answer.status == 200 && status(answer.body) != nil
   }
 
-  /// What the app says of itself; `nil` for what anything else says, an hpeer among them.
+  /// Returns the app's status, or `nil` if the answer is from another program, including hpeer.
   static func status(_ body: [UInt8]) -> HealthAppTransferStatus? {
     let decoded = try? PhoneBody.decode(HealthAppTransferEnvelope<HealthAppTransferStatus>.self, body)
     guard let decoded, decoded.success, decoded.data.status == "running", decoded.data.protocol == nil else {
@@ -48,7 +48,7 @@ public struct HealthAppTransferDialect: PeerDialect {
 
   // MARK: Pairing
 
-  /// An hpeer prints the same object; what answers tells which of both it is of.
+  /// Parses a pairing payload. hpeer prints the same JSON object; the server's answers show which of the two it is.
   public static func invitation(in text: String) throws -> PairingInvitation? {
     guard let payload = try PairingPayload.parseForeign(text) else { return nil }
     return PairingInvitation(

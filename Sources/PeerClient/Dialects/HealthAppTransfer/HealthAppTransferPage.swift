@@ -3,7 +3,7 @@ import HealthAppTransfer
 import HealthModel
 import PeerProtocol
 
-/// The success of any of the app's answers: its errors have no `success`.
+/// The envelope of the app's successful answers. Its errors have no `success`.
 struct HealthAppTransferEnvelope<Content: Decodable>: Decodable {
   var success: Bool
   var data: Content
@@ -12,7 +12,7 @@ struct HealthAppTransferEnvelope<Content: Decodable>: Decodable {
 struct HealthAppTransferStatus: Decodable {
   var status: String
   var deviceName: String
-  /// Only an hpeer says it.
+  /// The protocol name; only an hpeer sends it.
   var `protocol`: String?
 }
 
@@ -23,39 +23,39 @@ struct HealthAppTransferToken: Decodable {
 struct HealthAppTransferTypes: Decodable {
   struct Entry: Decodable {
     var identifier: String
-    /// 1 where there is any: no count.
+    /// The app sends 1 for any number of samples, so this is not a count.
     var sampleCount: Double?
   }
   var types: [Entry]
 }
 
-/// Rows of one type, newest start first; rows of one second in any order.
+/// A page of rows of one type, newest start first. Rows of the same second are in arbitrary order.
 struct HealthAppTransferPage {
-  /// A row that could be understood.
+  /// A row that could be decoded.
   struct Row {
     var sample: Sample
-    /// The second in which it starts: what the order can be told by.
+    /// The second in which the sample starts, which determines its order.
     var second: Int64 { sample.start.seconds }
   }
 
   var rows: [Row]
-  /// Rows that came and could not be understood.
+  /// The number of rows that could not be decoded.
   var unreadable: Int
-  /// Where in the list there are rows that the app has and cannot send; counted in ``unreadable``.
+  /// The offsets of rows that the app has but cannot send; they are also counted in ``unreadable``.
   var unsendable: [Int] = []
   /// Whether older rows follow.
   var hasMore: Bool
-  /// The most rows that it could have: as the app says, which may give fewer than it was asked for.
+  /// The maximum number of rows in the page. The app may use a lower limit than requested.
   var limit = HealthAppTransferRequest.mostRows
-  /// How many rows there are in all: said only by the last page, and beyond.
+  /// The total number of rows; known only from the last page or beyond.
   var total: Int?
 
-  /// Throws `DecodingError` for what is no page, and ``PhoneBody/Excess``.
+  /// Decodes a page. Throws `DecodingError` if the body is not a page, or ``PhoneBody/Excess``.
   init(_ body: [UInt8], type: HealthAppTransferRequest.AppType) throws {
     let data = try PhoneBody.decode(HealthAppTransferEnvelope<Wire>.self, body).data
     guard PhoneBody.fits(nested: data.samples.lazy.compactMap(\.value?.metadataJSON)) else { throw PhoneBody.Excess() }
     rows = data.samples.compactMap { element in
-      // What it says it is, is not always what was asked for.
+      // The app sometimes returns rows of another type than requested.
       guard let row = element.value, row.type == type.name, let sample = row.sample else { return nil }
       return Row(sample: sample)
     }
@@ -67,7 +67,7 @@ struct HealthAppTransferPage {
     total = data.hasMore ? nil : data.totalCount?.rawValue
   }
 
-  /// Pages that follow each other, as one; the newest first.
+  /// Combines consecutive pages into one; the newest page is first.
   init(_ parts: [HealthAppTransferPage]) {
     rows = parts.flatMap(\.rows)
     unreadable = parts.reduce(0) { $0 + $1.unreadable }
@@ -75,7 +75,7 @@ struct HealthAppTransferPage {
     (hasMore, total) = (parts.last?.hasMore ?? false, parts.last?.total)
   }
 
-  /// A row that the app has and cannot send; whether others follow is not known.
+  /// Creates a page for one row that the app has but cannot send. Whether more rows follow is unknown.
   init(unsendableAt offset: Int) { (rows, unreadable, unsendable, hasMore, total) = ([], 1, [offset], true, nil) }
 
   private struct Wire: Decodable {
@@ -85,14 +85,14 @@ struct HealthAppTransferPage {
     var hasMore: Bool
   }
 
-  /// A number that is of use, and that a page can do without.
+  /// An optional number: an invalid one is ignored.
   private struct LenientCount: Decodable {
     var count: Int?
 
     init(from decoder: any Decoder) throws { count = (try? WireCount(from: decoder))?.rawValue }
   }
 
-  /// One row that cannot be read must not cost the others.
+  /// A row decoded leniently, so that one unreadable row does not cost the others.
   private struct Lenient: Decodable {
     var value: HealthSampleDTO?
 

@@ -1,29 +1,30 @@
 import HealthModel
 
-/// How far one phone's record has been read: kept with what came, in one transaction.
+/// The position up to which one phone's record has been read, stored in the same transaction as the samples.
 struct HealthAppTransferPosition: PhonePosition {
-  /// One type.
+  /// The state of one type.
   struct TypeState: PhoneTypeState {
-    /// Rows that are here or refused here, as they are counted; `nil` before the first walk has come to the end.
+    /// The number of rows that the store holds or refused, or `nil` before the first complete walk.
     var count: Int?
-    /// What ``count`` is made of, newest first and without gaps; `nil` where that is not known.
+    /// The division of ``count`` into windows, newest first and without gaps, or `nil` if unknown.
     var windows: [PhoneWindow]?
-    /// When the phone was asked last whether it has as many, in seconds since 1970.
+    /// The time of the last check of the phone's number of rows, in seconds since 1970.
     var probed: Int64?
-    /// A walk through all rows that has not come to the end.
+    /// The unfinished walk through all rows, if any.
     var walk: Walk?
-    /// When the last walk through all rows ended, in seconds since 1970.
+    /// The time at which the last walk through all rows ended, in seconds since 1970.
     var swept: Int64?
     /// The second in which the oldest row of that walk starts.
     var oldest: Int64?
-    /// Rows of that walk that could not be understood.
+    /// The number of rows of that walk that could not be decoded.
     var unreadable = 0
-    /// Whether the phone's count is another than ours for what is unknown: a deletion there, as a rule.
+    /// Whether the phone's count differs from this machine's for an unknown reason, usually a deletion on the phone.
     var isDoubtful = false
-    /// How many walks through all rows in a row have ended so; `nil` for none. Rows that cannot be read are counted twice
-    /// where pages overlap, so that the numbers may never agree.
+    /// The number of consecutive walks through all rows that ended in doubt, or `nil` for none. The numbers may never
+    /// agree, because unreadable rows are counted twice where pages overlap.
     var doubts: Int?
-    /// Where among the newest rows, at the last look, there were such that the app cannot send, ascending; `nil` for none.
+    /// The offsets among the newest rows at which the app could not send a row in the last read, ascending, or `nil`
+    /// for none.
     var unsendable: [Int]?
 
     var samples: Int? { count }
@@ -43,20 +44,21 @@ struct HealthAppTransferPosition: PhonePosition {
     }
   }
 
-  /// Where a walk through all rows goes on.
+  /// The point at which a walk through all rows continues.
   struct Walk: Codable, Equatable {
-    /// The row before the first of the second that is to be read again; or the last of ``second``, where that is whole.
+    /// The offset of the row before the first row of the second to be read again, or of the last row of ``second`` if
+    /// that second is complete.
     var offset = 0
-    /// The second of the last row that was read; `nil` at the beginning.
+    /// The second of the last row that was read, or `nil` at the beginning.
     var second: Int64?
-    /// Whether all of ``second`` has been read and counted; `nil` for no.
+    /// Whether all of ``second`` has been read and counted; `nil` means false.
     var isWhole: Bool?
-    /// Rows that have been read and counted: those that start after ``second``, and in it where it is whole.
+    /// The number of rows read and counted: those that start after ``second``, and those in it if it is complete.
     var rows = 0
     var unreadable = 0
-    /// What ``rows`` is made of; `nil` where that is not known.
+    /// The division of ``rows`` into windows, or `nil` if unknown.
     var windows: [PhoneWindow]? = []
-    /// Whether what was read cannot be all: of one second more was there than came.
+    /// Whether the walk is known to be incomplete because fewer rows of one second arrived than exist.
     var isShort: Bool?
 
     enum CodingKeys: String, CodingKey {
@@ -77,15 +79,15 @@ struct HealthAppTransferPosition: PhonePosition {
   }
 
   private(set) var version = 1
-  /// By the app's names.
+  /// The state of each type, keyed by the app's name.
   var types: [String: TypeState] = [:]
-  /// What the phone listed and is not asked for.
+  /// The names of listed types that hpeer does not request.
   var unknown: [String] = []
-  /// Whether it listed nothing the last time.
+  /// Whether the phone's last list of types was empty.
   var listsNothing = false
-  /// What may have been deleted there.
+  /// The samples that may have been deleted on the phone.
   var absences: Absences?
-  /// Why a type could not be read the last time; `nil` where all could.
+  /// The reasons why types could not be read in the last pull, or `nil` if all could.
   var problems: [String: String]?
 
   enum CodingKeys: String, CodingKey {

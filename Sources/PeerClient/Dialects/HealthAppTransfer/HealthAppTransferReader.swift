@@ -2,21 +2,21 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// What is read of a phone with HealthAppTransfer: what is new of each type first, then what an interrupted walk has left,
-/// then the types whose turn it is to be read from end to end.
+/// The reader of a phone with HealthAppTransfer. It reads new samples of each type first, then the rest of
+/// interrupted walks, then the types that are due for a complete walk.
 struct HealthAppTransferReader: PhoneReader {
   typealias Walk = HealthAppTransferWalk
   typealias Position = HealthAppTransferPosition
 
   static let road = SampleRoad.healthAppTransfer
-  /// How old the last walk through a type is when the next is due, in seconds: four weeks; where the counts do not agree a
-  /// day, and twice as long each time that they did not agree after a walk either.
+  /// The age of the last complete walk at which the next is due, in seconds: four weeks. If the counts do not agree,
+  /// a day, doubled after each walk that leaves them in disagreement.
   private static let sweepAge: Int64 = 28 * 86_400
   private static let doubtfulSweepAge: Int64 = 86_400
   static func sweepAge(afterDoubts doubts: Int) -> Int64 {
     min(sweepAge, doubtfulSweepAge << Int64(min(max(doubts, 1) - 1, 5)))
   }
-  /// Between two looks at a phone that is followed, in seconds.
+  /// The number of seconds between two polls of a followed phone.
   private static let pause = 15
 
   let client: HealthAppTransferClient
@@ -26,12 +26,12 @@ struct HealthAppTransferReader: PhoneReader {
   var bytesReceived: Int { client.bytesReceived }
   var requests: Int { client.requests }
 
-  /// The phone has nothing to tell that something is new.
+  /// Returns the poll interval. The phone cannot report changes by itself.
   func pause(_ wait: Int) -> Int { min(wait, Self.pause) }
 
   func plan(_ position: inout Position, _ request: PhoneRequest) async throws -> PhonePlan<Walk> {
     let (known, unknown) = try await client.types()
-    // Nothing at all is what a locked phone says, too.
+    // A locked phone also returns an empty list.
     (position.listsNothing, position.unknown) = (known.isEmpty && unknown.isEmpty, unknown)
     let types = known.filter { request.types.isEmpty || request.types.contains($0.type) }
     let (now, states) = (client.now.seconds, position.types)

@@ -2,16 +2,17 @@ import Foundation
 import HealthAppTransfer
 import HealthModel
 
-/// The requests that the app answers. Those that end or hang it cannot be made: a characteristic type, a negative or huge
-/// offset, a limit of nothing.
+/// A request to the app. Requests that crash or hang the app cannot be created: characteristic types, negative or
+/// huge offsets, a limit of zero.
 struct HealthAppTransferRequest: Hashable {
-  /// A type that the app may be asked for.
+  /// A type that the app can be asked for.
   struct AppType: PhoneType, Hashable, Comparable {
-    /// As the app calls it: letters and digits only.
+    /// The app's name of the type: letters and digits only.
     let name: String
     let type: SampleType
 
-    /// `nil` for characteristics, which end the app, and for what this version does not know, which may be one.
+    /// Creates a type, or returns `nil` for a characteristic, which crashes the app, or an unknown type, which may be
+    /// one.
     init?(_ name: String) {
       guard let entry = AppTypes.entry(named: name), entry.kind != .characteristic,
         name.utf8.allSatisfy({ Self.letters.contains($0) })
@@ -24,25 +25,26 @@ struct HealthAppTransferRequest: Hashable {
     static func < (first: Self, second: Self) -> Bool { first.name < second.name }
   }
 
-  /// The most that the app sends in one page.
+  /// The maximum number of rows that the app sends in one page.
   static let mostRows = 1_000
-  /// More rows than any phone has of a type, and far from where the app's sums overflow.
+  /// The maximum offset: more rows than any phone has of a type, and far from an integer overflow in the app.
   static let mostOffset = 20_000_000
 
   let request: AppRequest
 
   private init(_ request: AppRequest) { self.request = request }
 
-  /// Which types have samples. It lists them, and counts none.
+  /// Returns the request for the list of types that have samples. The list has no counts.
   static func types(token: String) -> Self { Self(AppRequest(.get, "/health/types", token: token)) }
 
-  /// Rows `offset` up to `offset + limit` of a type, newest first. Both are held to what the app bears.
+  /// Returns the request for rows `offset` to `offset + limit` of a type, newest first. Both numbers are clamped to
+  /// what the app supports.
   static func data(_ type: AppType, offset: Int, limit: Int, token: String) -> Self {
     let (offset, limit) = (min(max(offset, 0), mostOffset), min(max(limit, 1), mostRows))
     return Self(AppRequest(.get, "/health/data?type=\(type.name)&offset=\(offset)&limit=\(limit)", token: token))
   }
 
-  /// Exchanges a code for a token.
+  /// Returns the request that exchanges a code for a token.
   static func pair(code: String, deviceName: String) throws -> Self {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

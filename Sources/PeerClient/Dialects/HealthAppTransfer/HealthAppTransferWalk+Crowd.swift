@@ -2,30 +2,31 @@ import Foundation
 import HealthModel
 
 extension HealthAppTransferWalk {
-  /// A second with more rows than a page holds, which come in another order each time: it is read again and again, until
-  /// as many have come as there are.
+  /// A second with more rows than fit on a page. Its rows come in a different order each time, so it is read
+  /// repeatedly until as many rows have arrived as exist.
   struct Crowd {
     let second: Int64
-    /// The offset of a page that begins at it, or before.
+    /// The offset of a page that begins at the second or before.
     var start: Int
-    /// Of the page that is read next; `nil` for the first of a pass.
+    /// The offset of the next page; `nil` for the first of a pass.
     var offset: Int?
-    /// Where the second begins in this pass.
+    /// The offset at which the second begins in this pass.
     var first = 0
     var seen: Set<UUID> = []
     var passes = 0
-    /// Whether as many as there are have not come.
+    /// Whether fewer rows arrived than exist.
     var isShort = false
   }
 
-  /// A row is missed by a pass of two pages with a chance of one in four, and by one of many pages of one in three.
+  /// The maximum number of passes. A pass of two pages misses a given row with a probability of one in four, a pass
+  /// of many pages with one in three.
   private static let mostPasses = 40
-  /// Rows of one second whose identities are kept: far more than any app writes.
+  /// The maximum number of identities kept of one second, far above what any app writes.
   private static let mostOfSecond = 50_000
-  /// Pages of one pass.
+  /// The maximum number of pages in one pass.
   private static let mostPagesOfSecond = 100
 
-  /// One page.
+  /// Reads one page of a crowded second.
   mutating func read(_ crowd: Crowd) async throws -> PhoneStep {
     var crowd = crowd
     let offset = crowd.offset ?? crowd.start

@@ -2,28 +2,28 @@ import Foundation
 import HealthModel
 
 extension HealthAppTransferWalk {
-  /// A search for where the phone has another number of rows than is known of.
+  /// A search for the time ranges in which the phone's number of rows differs from the known number.
   struct Differences {
-    /// What the phone has; `nil` for more than are known of.
+    /// The phone's number of rows, or `nil` if it has more than are known.
     var total: Int?
-    /// What it said at the end of a walk through everything, where that has just been.
+    /// The phone's number of rows at the end of a walk through everything, if one has just ended.
     var said: Int?
     /// Whether everything has just been read.
     var isFinal: Bool
-    /// A window at whose end the numbers differ though the phone has as many in all; `nil` where it has not.
+    /// The index of a window at whose end the numbers differ although the totals agree; `nil` if the totals differ.
     var differsAt: Int?
-    /// How many stretches have been read again.
+    /// The number of ranges read again so far.
     var found = 0
   }
 
-  /// More stretches than that are not searched for one by one: reading everything costs as much.
+  /// The maximum number of ranges searched for one by one; with more, reading everything costs as much.
   private static let mostDifferences = 4
-  /// Ends of windows that are looked at after everything has been read.
+  /// The maximum number of window ends checked after everything has been read.
   private static let mostBoundaries = 32
-  /// Pages that one stretch may have.
+  /// The maximum number of pages in one range.
   private static let mostPages = 10
 
-  /// Finds one stretch of time in which the numbers differ, by halves, and reads it.
+  /// Finds one time range in which the numbers differ, by binary search, and reads it.
   mutating func look(into search: Differences) async throws -> PhoneStep {
     var search = search
     guard search.found < Self.mostDifferences, let windows = state.windows, windows.rows == state.count,
@@ -44,7 +44,7 @@ extension HealthAppTransferWalk {
 
   private mutating func giveUp(_ search: Differences, _ samples: [Sample] = []) -> PhoneStep {
     state.windows = nil
-    // Numbers that did not agree after an earlier walk either will not after the next.
+    // If the numbers did not agree after an earlier walk, another walk would not help either.
     if search.isFinal, !isRepeated, !readsOnce, state.doubts == nil {
       (isRepeated, state.isDoubtful, state.walk, mode) = (true, true, Position.Walk(), .full)
       (idle, isBlind) = (0, false)
@@ -52,39 +52,39 @@ extension HealthAppTransferWalk {
     }
     var last = HeadWalk(isLast: true)
     if let total = search.total ?? search.said, total < state.count ?? 0 || search.isFinal {
-      // Something was deleted there, as a rule, which may hide what was added elsewhere.
+      // Rows were probably deleted on the phone, which may hide rows that were added elsewhere.
       last.unseen = max(0, total - (state.count ?? 0))
       state.count = total
     } else if !search.isFinal {
-      // There is more than has been found: somewhere among the old.
+      // Rows exist that have not been found, somewhere among the older ones.
       state.walk = Position.Walk()
       mode = .full
       return PhoneStep(samples: samples)
     }
     if search.isFinal { state.doubts = (state.doubts ?? 0) + 1 }
-    // The search took a while.
+    // The search took a while, so new rows may have arrived.
     (state.isDoubtful, mode) = (true, .head(last))
     return PhoneStep(samples: samples)
   }
 
-  /// Looks at the end of one of the windows, at another each time: an addition and a deletion on both sides of it leave the
-  /// number of all rows as it is, and not the number up to there.
+  /// Checks the end of one window, another each time. An addition on one side of it and a deletion on the other leave
+  /// the total unchanged, but not the number up to that point.
   ///
-  /// - Returns: the window, where the numbers differ; `nil` where they do not, or cannot be told.
+  /// - Returns: the window's index if the numbers differ; `nil` if they agree or cannot be determined.
   mutating func compensated() async throws -> Int? {
     guard let windows = state.windows, windows.count > 1, windows.rows == state.count else { return nil }
-    // Multiples of the golden ratio: any few of them in a row are spread evenly.
+    // Consecutive multiples of the golden ratio are spread evenly.
     let turn = (Double(client.now.seconds / Self.probeAge) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
     let index = min(Int(abs(turn) * Double(windows.count - 1)), windows.count - 2)
     return try await isBoundary(windows[index].from, at: windows[...index].rows) == false ? index : nil
   }
 
-  /// Looks at the ends of windows after everything has been read: rows that came into what was read already, and as many
-  /// that went from it meanwhile, leave the number of all rows as it is, and not the numbers between them.
+  /// Checks the ends of windows after everything has been read. Rows added to the part already read, and as many
+  /// deleted from it meanwhile, leave the total unchanged, but not the numbers in between.
   ///
-  /// What changes within one window, an edit above all, is found by the next walk through everything only.
+  /// A change within one window, such as an edit, is only found by the next walk through everything.
   ///
-  /// - Returns: a window at whose end the numbers differ; `nil` where they do not, or cannot be told.
+  /// - Returns: the index of a window at whose end the numbers differ; `nil` if they agree or cannot be determined.
   mutating func changed() async throws -> Int? {
     guard let windows = state.windows, windows.count > 1, windows.rows == state.count else { return nil }
     let looks = min(windows.count - 1, max(2, windows.count / 4), Self.mostBoundaries)
@@ -95,8 +95,8 @@ extension HealthAppTransferWalk {
     return nil
   }
 
-  /// The newest of the windows up to whose end the numbers differ; `nil` where that cannot be told. They do at the end of
-  /// `last`.
+  /// Returns the newest window up to whose end the numbers differ, or `nil` if that cannot be determined. The numbers
+  /// differ at the end of `last`.
   private mutating func differing(_ windows: [PhoneWindow], upTo last: Int) async throws -> Int? {
     var ends: [Int] = []
     for window in windows { ends.append((ends.last ?? 0) + window.rows) }
@@ -109,8 +109,8 @@ extension HealthAppTransferWalk {
     return different
   }
 
-  /// Whether so many rows start at a second or later: the last of them, and the first that starts before, are asked for.
-  /// `nil` where the app has left one out.
+  /// Returns whether exactly `end` rows start at or after a second. Requests the last of these rows and the next
+  /// older one. Returns `nil` if the app left out one of the two.
   private mutating func isBoundary(_ second: Int64, at end: Int) async throws -> Bool? {
     let limit = end == 0 ? 1 : 2
     let page = try await client.page(of: type, offset: max(0, end - 1), limit: limit)
@@ -121,7 +121,7 @@ extension HealthAppTransferWalk {
     return newer >= second && older ?? .min < second
   }
 
-  /// What is new in one window, which is counted anew; not so where the list moves, or has rows that cannot be read.
+  /// Reads one window and recounts it. The result is not whole if the list moves or has unreadable rows.
   private mutating func read(
     _ windows: [PhoneWindow], _ index: Int
   ) async throws -> (samples: [Sample], isWhole: Bool) {

@@ -2,9 +2,11 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Reading everything.
+/// Reading all rows.
 extension HealthAppTransferWalk {
-  /// - Parameter pages: after how many pages the rest is left to a later task.
+  /// Reads the next page of a walk through all rows.
+  ///
+  /// - Parameter pages: the number of pages after which the rest is left to a later task.
   mutating func full(pages: Int? = nil) async throws -> PhoneStep {
     mode = .full
     var walk = state.walk ?? Position.Walk()
@@ -16,7 +18,7 @@ extension HealthAppTransferWalk {
       !Self.reaches(back: walk.isWhole == true ? second - 1 : second, page)
     {
       walk.offset = max(0, walk.offset - back)
-      // The longer it was interrupted, the further things may have moved.
+      // The longer the interruption, the further rows may have moved.
       back *= 2
       page = try await client.page(of: type, offset: walk.offset)
     }
@@ -28,7 +30,7 @@ extension HealthAppTransferWalk {
     walk.windows?.append(PhoneWindow(from: Self.second(after: last), rows: counted + page.unreadable))
     if let windows = walk.windows, windows.count > Self.mostWindows { walk.windows = nil }
     try await look(for: page, from: newest, to: last)
-    // What the page before had is not handed on twice: a list that repeats itself brings nothing.
+    // Rows of the previous page are left out, so that a list that repeats itself yields no samples.
     let before = latest.0
     let samples = page.rows.map(\.sample).filter { !before.contains($0.uuid) }
     latest = (Set(page.rows.map(\.sample.uuid)), latest.0)
@@ -48,14 +50,14 @@ extension HealthAppTransferWalk {
     return PhoneStep(samples: samples, isLast: pages == 1)
   }
 
-  /// All rows have been read.
+  /// Ends a walk after its last row.
   ///
-  /// - Returns: whether nothing is left to settle.
+  /// - Returns: whether the walk leaves nothing to settle.
   private mutating func finish(_ walk: Position.Walk, _ page: HealthAppTransferPage) -> Bool {
     let (isOnePage, rows) = (walk.second == nil, walk.rows + walk.unreadable)
     let total = page.total ?? rows
     (ofLastSecond, mode) = ([], .end)
-    // Nothing at all is what a locked phone says, too; one that locks itself in the middle is gone on with there.
+    // A locked phone also returns an empty list. A walk that the lock interrupts continues later.
     if total == 0, rows > 0, state.count == nil {
       isWithdrawn = true
       return true
@@ -74,7 +76,7 @@ extension HealthAppTransferWalk {
       state.windows = isOnePage ? [PhoneWindow(from: .min, rows: total)] : walk.windows
       return true
     }
-    // What came or went meanwhile: as many may have come as have gone. Until that is settled nothing is vouched for.
+    // Rows came or went meanwhile, possibly equally many. The type stays doubtful until that is settled.
     (state.count, state.windows, state.isDoubtful) = (rows, walk.windows, true)
     missing = rows == total ? candidates : nil
     if readsOnce, rows == total { return true }
@@ -82,23 +84,24 @@ extension HealthAppTransferWalk {
     return false
   }
 
-  /// A second has been read that a page does not hold.
+  /// Continues the walk after a second that does not fit on a page.
   mutating func pass(_ crowd: Crowd, before offset: Int) {
     var walk = state.walk ?? Position.Walk()
     walk.rows += crowd.seen.count
     walk.windows?.append(PhoneWindow(from: crowd.second, rows: crowd.seen.count))
     (walk.second, walk.isWhole, walk.offset) = (crowd.second, true, max(0, offset - 1))
     if crowd.isShort { walk.isShort = true }
-    // By its order nothing can be told of what is missing.
+    // The order within the second does not reveal which rows are missing.
     (ofLastSecond, candidates, idle, isBlind) = ([], nil, 0, false)
     (state.walk, mode) = (walk, .full)
   }
 
-  /// Of a page without rows that is the end of time, and of the last one its beginning.
+  /// Returns the second after `last`, or `last` itself if it is an end of time: the newest for a page without rows,
+  /// the oldest for the last page.
   private static func second(after last: Int64) -> Int64 { last == .min || last == .max ? last : last + 1 }
 
-  /// Counts the rows that start after `last`, and are not later than `newest`, once each; those of `last` are counted with the
-  /// next page, which has them again.
+  /// Counts once each the rows that start after `last` and not later than `newest`. Rows of `last` are counted with
+  /// the next page, which contains them again.
   private mutating func count(_ page: HealthAppTransferPage, from newest: Int64, to last: Int64) -> Int {
     var counted: Set<UUID> = newest > last ? ofLastSecond : []
     for row in page.rows where row.second <= newest && row.second > last { counted.insert(row.sample.uuid) }
@@ -107,8 +110,8 @@ extension HealthAppTransferWalk {
     return counted.count
   }
 
-  /// Looks for what has been sent, starts after `last`, not later than `newest`, and is not listed. A stretch of which too
-  /// much is missing ends the search.
+  /// Searches the store for samples from this sender that start after `last` and not later than `newest` but are not
+  /// listed. The search ends if too many are missing in the range.
   private mutating func look(for page: HealthAppTransferPage, from newest: Int64, to last: Int64) async throws {
     guard let sender, let found = candidates else { return }
     let range =

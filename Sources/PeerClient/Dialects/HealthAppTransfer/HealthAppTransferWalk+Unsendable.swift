@@ -1,15 +1,17 @@
 import HealthModel
 import HealthStore
 
-/// Rows that the app cannot send, which cost some twenty requests to find: where they were is remembered, and read around.
+/// Handling of rows that the app cannot send. Finding one takes about twenty requests, so their offsets are
+/// remembered and skipped.
 extension HealthAppTransferWalk {
-  /// Notes where such rows are among the newest.
+  /// Remembers the offsets of such rows among the newest.
   mutating func note(_ unsendable: [Int]) {
     let offsets = unsendable.filter { $0 < HealthAppTransferRequest.mostRows }.sorted()
     state.unsendable = offsets.isEmpty ? nil : offsets
   }
 
-  /// The newest rows between such as were unsendable at the last look; `nil` where there is nothing between them.
+  /// Returns the offsets of the newest rows between those that were unsendable in the last read, or `nil` if there
+  /// are none.
   private static func newest(beside unsendable: [Int]) -> Range<Int>? {
     var first = 0
     while unsendable.contains(first) { first += 1 }
@@ -17,16 +19,16 @@ extension HealthAppTransferWalk {
     return first < end ? first..<end : nil
   }
 
-  /// A look at the newest rows that are not beside an unsendable one. What is new comes before these: it has moved them.
+  /// Reads the newest rows before or between the unsendable ones. New rows come first and shift the unsendable ones.
   ///
-  /// What arrived late below them is found by the numbers, as below a page without such rows.
+  /// Rows that arrived late below them are found by comparing counts, as after any other page.
   ///
-  /// - Returns: `nil` where that does not tell what is new: more than there are rows before the first unsendable one, or
-  ///   something was deleted.
+  /// - Returns: `nil` if this does not show what is new: more rows are new than precede the first unsendable one, or
+  ///   rows were deleted.
   mutating func headBesideUnsendable(_ walk: HeadWalk) async throws -> PhoneStep? {
     guard state.count != nil, let unsendable = state.unsendable, let range = Self.newest(beside: unsendable),
       let page = try await client.pageWithoutUnsendable(of: type, range), !page.rows.isEmpty,
-      // The list may end where all of the newest rows were asked for, and not before one that was there.
+      // The list may end if all of the newest rows were requested, but not before a row that existed.
       page.hasMore || range.upperBound == HealthAppTransferRequest.mostRows
     else { return nil }
     let known = try await store.samples.known(page.rows.map(\.sample.reference))
@@ -34,7 +36,7 @@ extension HealthAppTransferWalk {
       known.contains($0.sample.uuid) || handedOn.contains($0.sample.uuid) || latest.0.contains($0.sample.uuid)
         || latest.1.contains($0.sample.uuid)
     }
-    // After an unsendable row, the rows are where they were, or others are before it that are new.
+    // After an unsendable row, either the rows are unchanged or new rows before it have shifted them.
     guard range.lowerBound == 0 ? count > 0 : count == page.rows.count else { return nil }
     let (new, _) = try await unknown(page.rows)
     add(new)

@@ -2,37 +2,40 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Reads one type of a phone's record, one step after the other; a step is what is committed together with the state after
-/// it.
+/// A reader of one type of a phone's record. Each step is committed together with the state after it.
 ///
-/// The app has no positions, only offsets in a list that moves, newest first, with rows of one second in any order. What is
-/// exact in it are whole seconds. So each page after the first begins with a row that starts later than the last second of
-/// the page before, and that second is read again: no row is lost, however the list moves.
+/// The app has no positions, only offsets in a list that moves, newest first, with rows of the same second in
+/// arbitrary order. Only whole seconds are exact. Each page after the first therefore begins with a row that starts
+/// later than the last second of the previous page, and that second is read again. No row is lost, however the list
+/// moves.
 struct HealthAppTransferWalk: PhoneWalk {
   typealias Position = HealthAppTransferPosition
 
-  /// What is read.
+  /// The task of a walk.
   enum Task: PhoneTask {
-    /// What is new, as far as counts and the newest rows tell; everything, where that costs one request or was never done.
+    /// Read what is new, as far as counts and the newest rows show. Read everything if that takes one request or was
+    /// never done.
     case news
-    /// What of everything has not been read yet, where a walk has been interrupted.
+    /// Read the rest of an interrupted walk through everything.
     case rest
-    /// Everything, to find what counts cannot tell.
+    /// Read everything, to find what counts cannot show.
     case sweep
   }
 
-  /// Of so few rows all are read each time: it costs one request, as asking for their number would.
+  /// The number of rows up to which all are read each time, with one request, as many as asking for their number
+  /// takes.
   static let fewRows = 900
-  /// How long after the last time the phone is asked for its number of rows though none of the newest is new, in seconds.
+  /// The age of the last count, in seconds, after which the phone's number of rows is checked although none of the
+  /// newest is new.
   static let probeAge: Int64 = 30 * 3_600
-  /// By how much a page is moved that does not reach back to what has been read.
+  /// The number of rows by which an offset is moved back if its page does not reach rows already read.
   static let stepBack = HealthAppTransferRequest.mostRows / 2
-  /// Pages in a row that bring nothing older: more have lists only that never end.
+  /// The maximum number of consecutive pages without older rows; only endless lists have more.
   private static let mostIdle = 40
-  /// Of ten million rows; the position holds them.
+  /// The maximum number of windows, for ten million rows. The stored position contains them.
   static let mostWindows = 10_000
 
-  /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
+  /// The samples that the phone no longer lists, if everything was read without interruption; else `nil`.
   var missing: [Sample]?
   var isWithdrawn = false
 
@@ -45,22 +48,22 @@ struct HealthAppTransferWalk: PhoneWalk {
     case end
   }
 
-  /// A walk from the newest row down to what is known.
+  /// A walk from the newest row down to known rows.
   struct HeadWalk {
     var offset = 0
     var second: Int64?
-    /// Whether it settles what a walk through everything left open, so that no other follows.
+    /// Whether this settles what a walk through everything left open, so that no other walk follows.
     var isFinal = false
-    /// How many rows the phone said that it has at the end of that walk.
+    /// The phone's number of rows at the end of that walk.
     var said: Int?
-    /// Whether it comes after a search, only for what has come meanwhile.
+    /// Whether this follows a search and only looks for rows that arrived meanwhile.
     var isLast = false
-    /// Rows that were counted in that search, and not found.
+    /// The number of rows counted in that search but not found.
     var unseen = 0
     var news = 0
-    /// The second of the newest row of all.
+    /// The second of the newest row.
     var newest: Int64?
-    /// New rows that had been found from the newest down before it began.
+    /// The new rows found from the newest down before this walk began.
     var found: Set<UUID> = []
   }
 
@@ -70,23 +73,23 @@ struct HealthAppTransferWalk: PhoneWalk {
   let client: HealthAppTransferClient
   let store: HealthStore
   private let task: Task
-  /// Who has sent what is looked for; `nil` where nothing is.
+  /// The sender whose unlisted samples are searched for; `nil` to search for none.
   let sender: String?
   var mode = Mode.begin
-  /// What has been missing so far of a walk that began here; `nil` for another.
+  /// The unlisted samples found so far in a walk that began here; `nil` for any other walk.
   var candidates: [Sample]?
-  /// Rows of ``Position/Walk/second`` that have been read and not counted.
+  /// The rows of ``Position/Walk/second`` that have been read but not counted.
   var ofLastSecond: Set<UUID> = []
-  /// New rows that have been found from the newest down.
+  /// The new rows found from the newest down.
   var handedOn: Set<UUID> = []
-  /// Rows of the last two pages: not written yet, perhaps.
+  /// The rows of the last two pages, which may not be written yet.
   var latest: (Set<UUID>, Set<UUID>) = ([], [])
   var idle = 0
-  /// Whether the page before had nothing to go on by.
+  /// Whether the previous page did not show where to continue.
   var isBlind = false
-  /// Whether everything is being read a second time, as the list changed too much while it was read.
+  /// Whether everything is being read a second time because the list changed too much during the first.
   var isRepeated = false
-  /// Whether everything is read once, and only what has come meanwhile is looked for: for a comparison.
+  /// Whether everything is read only once, for a comparison, and afterwards only new rows are looked for.
   var readsOnce = false
 
   init(
@@ -98,7 +101,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     (self.type, self.state, self.task, self.client, self.store) = (type, state, task, client, store)
   }
 
-  /// The next step; the last one where there is nothing more to do.
+  /// Performs the next step, or returns a last step if there is no more work.
   mutating func next() async throws -> PhoneStep {
     switch mode {
     case .begin: return try await begin()
@@ -121,7 +124,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     case .news: break
     }
     guard let count = state.count else {
-      // Interrupted before the end of the first walk: what is new since then comes first, and the rest of it later.
+      // The first walk was interrupted: read what is new since then first, and the rest later.
       if state.walk != nil { return try await head(HeadWalk()) }
       state.walk = Position.Walk()
       return try await full(pages: 1)
@@ -151,7 +154,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     if page.rows.contains(where: { walk.found.contains($0.sample.uuid) }) { isKnown = true }
     walk.newest = walk.newest ?? page.rows.first?.second
     walk.news += new.count
-    // Below what is known is what was known before; an interrupted walk has read it without a break.
+    // Rows below known ones were known before. An interrupted walk has read them without a gap.
     if !page.hasMore || isKnown && (state.count != nil || new.isEmpty) {
       return PhoneStep(samples: new, isLast: try await settle(walk))
     }
@@ -162,8 +165,8 @@ struct HealthAppTransferWalk: PhoneWalk {
     case .offset(let offset): (walk.offset, isBlind) = (offset, false)
     case .blind(let offset): (walk.offset, isBlind) = (offset, true)
     case .crowded:
-      // What is new is more in one second than a page holds. After a search that is left to the next run, and after a walk
-      // through everything, which would begin again, to the next sweep.
+      // One second has more new rows than fit on a page. After a search, the next run handles that; after a walk
+      // through everything, which would begin again, the next sweep does.
       if !walk.isFinal { state.walk = Position.Walk() }
       let isOver = walk.isLast || walk.isFinal
       mode = isOver ? .end : .full
@@ -174,12 +177,12 @@ struct HealthAppTransferWalk: PhoneWalk {
     return PhoneStep(samples: new)
   }
 
-  /// Compares the numbers after a walk from the newest row.
+  /// Compares the counts after a walk from the newest row.
   ///
-  /// - Returns: whether that was all.
+  /// - Returns: whether the work is done.
   mutating func settle(_ walk: HeadWalk) async throws -> Bool {
     mode = .end
-    // A walk that was interrupted goes on by itself.
+    // An interrupted walk continues in a task of its own.
     guard let count = state.count else { return true }
     if walk.isLast {
       state.count = count - min(walk.unseen, walk.news)
@@ -193,10 +196,10 @@ struct HealthAppTransferWalk: PhoneWalk {
     let isDue = client.now.seconds - (state.probed ?? .min / 2) > Self.probeAge
     guard walk.news > 0 || walk.isFinal || isDue else { return true }
     let total = try await probe()
-    // Nothing at all is what a locked phone says, too.
+    // A locked phone also returns an empty list.
     if total == 0, count > 0 {
       isWithdrawn = true
-      // What that walk left open is not settled.
+      // The questions left by that walk stay open.
       if walk.isFinal { state.isDoubtful = true }
       return true
     }
@@ -204,7 +207,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     if total == count {
       differsAt = walk.isFinal ? try await changed() : isDue ? try await compensated() : nil
       guard differsAt != nil else {
-        // A number that was taken over from the phone in doubt settles nothing by being the same again.
+        // If a doubtful count was taken from the phone, its agreement now proves nothing.
         if walk.isFinal { (state.isDoubtful, state.doubts) = (false, nil) }
         return true
       }
@@ -214,9 +217,9 @@ struct HealthAppTransferWalk: PhoneWalk {
     return false
   }
 
-  /// Asks for the last row that is known of: there, and no other after it, where there are as many.
+  /// Requests the last known row. If it exists and no other follows, the counts agree.
   ///
-  /// - Returns: how many rows there are; `nil` for more than are known of.
+  /// - Returns: the phone's number of rows, or `nil` if it has more than are known.
   mutating func probe() async throws -> Int? {
     let page = try await client.page(of: type, offset: max(0, (state.count ?? 0) - 1), limit: 1)
     state.probed = client.now.seconds
@@ -225,19 +228,20 @@ struct HealthAppTransferWalk: PhoneWalk {
 
   // MARK: Pages
 
-  /// Whether a page begins before a second that has been read in part, so that all of that is in it or after it.
+  /// Returns whether a page begins before a partially read second, so that it and the following pages contain all of
+  /// that second.
   static func reaches(back second: Int64, _ page: HealthAppTransferPage) -> Bool {
     page.rows.first.map { $0.second > second } ?? false
   }
 
-  /// How one goes on after a page.
+  /// The way to continue after a page.
   enum NextPage {
-    /// One row before the first of the last second. Some rows of a page may be left out, so that its rows are at least as
-    /// far down the list as they are in it.
+    /// Continue at the row before the first row of the last second. A page may omit rows, so its rows are at least as
+    /// far down the list as in the page.
     case offset(Int)
-    /// Too few rows came to tell.
+    /// Continue at an estimated offset, because too few rows arrived.
     case blind(Int)
-    /// The page has little else than one second, whose order tells nothing.
+    /// Read the second repeatedly: the page contains little else, and the order within a second is arbitrary.
     case crowded
   }
 
@@ -250,7 +254,7 @@ struct HealthAppTransferWalk: PhoneWalk {
     return page.rows.count >= step ? .crowded : .blind(offset + step)
   }
 
-  /// Throws where a list does not come to an end.
+  /// Counts pages without older rows, and throws if the list does not end.
   mutating func advance(_ isOlder: Bool) throws {
     idle = isOlder ? 0 : idle + 1
     guard idle <= Self.mostIdle else { throw Self.endless }
@@ -260,8 +264,8 @@ struct HealthAppTransferWalk: PhoneWalk {
 
   // MARK: What is new
 
-  /// Those that the store lacks and that have not been handed on here, where what was is not written yet, perhaps; and
-  /// whether others were here before.
+  /// Returns the samples of rows that are neither in the store nor handed on here, and whether any row was known
+  /// before. Handed-on samples may not be written yet.
   mutating func unknown(
     _ rows: [HealthAppTransferPage.Row]
   ) async throws -> (new: [Sample], isKnown: Bool) {
@@ -278,14 +282,14 @@ struct HealthAppTransferWalk: PhoneWalk {
     return (new, isKnown)
   }
 
-  /// Counts rows that have been found.
+  /// Counts new rows.
   mutating func add(_ new: [Sample]) {
     let seconds = new.map(\.start.seconds)
     if let count = state.count {
       state.count = count + new.count
       state.windows?.tally(seconds)
     }
-    // A walk through everything that is under way has passed these.
+    // A walk through everything that is in progress has already passed these rows.
     guard let newest = state.walk?.newest, newest < .max else { return }
     let passed = seconds.filter { $0 > newest }
     state.walk?.rows += passed.count

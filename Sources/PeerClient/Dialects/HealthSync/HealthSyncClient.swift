@@ -3,18 +3,19 @@ import HealthModel
 import PeerProtocol
 import PeerTrust
 
-/// Asks one phone, one request after the other and no faster than it allows, and says what its refusals mean.
+/// A client that sends sequential requests to one phone, within its rate limit, and translates its refusals into
+/// errors.
 final class HealthSyncClient {
   private let settings: PullSettings
   private let endpoint: PeerEndpoint
   private let network = ClientNetwork.current
   private let pace: HealthSyncPace
   private var server: ServerRecord { settings.server }
-  /// Bytes of the bodies that have come.
+  /// The number of bytes of received bodies.
   private(set) var bytesReceived = 0
   private(set) var requests = 0
 
-  /// How often in a row it is asked again that says it was asked too often.
+  /// The maximum number of consecutive retries after 429 answers.
   private static let mostRefusals = 6
 
   init(_ settings: PullSettings, at endpoint: PeerEndpoint) {
@@ -26,7 +27,7 @@ final class HealthSyncClient {
   var now: Timestamp { network.now() }
   var clock: any Clock<Duration> { network.clock }
 
-  /// The types that the phone gives, and the names of those that are not asked for.
+  /// Returns the types that the phone shares, and the names of types that hpeer does not request.
   func types() async throws -> (known: [HealthSyncRequest.AppType], unknown: [String]) {
     let answer = try await send(.types(token: server.credential.text))
     guard answer.status == 200 else { throw refusal(answer) }
@@ -39,10 +40,10 @@ final class HealthSyncClient {
     return (known.sorted(), unknown.sorted().prefix(Self.mostUnknown).map { limits.shortened($0) })
   }
 
-  /// Of names that the phone may say in any number.
+  /// The maximum number of unknown names kept, because a phone may send any number.
   private static let mostUnknown = 50
 
-  /// `nil` for a type that its owner does not give any more.
+  /// Returns a page, or `nil` for a type that the phone's owner no longer shares.
   func page(
     of type: HealthSyncRequest.AppType, _ seconds: Range<Int64>, offset: Int = 0,
     limit: Int = HealthSyncRequest.mostRows
@@ -60,17 +61,17 @@ final class HealthSyncClient {
     }
   }
 
-  /// Whether this version of the app has routes of workouts; `nil` where it did not say.
+  /// Returns whether this version of the app has workout routes, or `nil` if that is unknown.
   func hasRoutes() async throws -> Bool? {
     do {
       return switch try await send(.routes(token: server.credential.text)).status {
       case 200: true
-      // Its answer to what it does not know, and to nothing else.
+      // The app answers 404 only to unknown paths.
       case 404: false
       default: nil
       }
     } catch let error as PeerError where error.category == .interrupted {
-      // Nothing else needs it: what hinders that, too, is met there.
+      // This request is optional; a persistent network problem will fail the next one.
       return nil
     }
   }

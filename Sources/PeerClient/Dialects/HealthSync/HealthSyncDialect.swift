@@ -4,8 +4,8 @@ import HealthStore
 import PeerProtocol
 import PeerTrust
 
-/// The dialect of the iPhone app HealthSync: samples by type and time, newest first, ten thousand at a time and sixty
-/// requests a minute.
+/// The dialect of the iPhone app HealthSync: samples by type and time, newest first, at most ten thousand per answer
+/// and sixty requests per minute.
 public struct HealthSyncDialect: PeerDialect {
   public static let name = "HealthSync"
   static let profile = TransportProfile(leastTLS: .tls13)
@@ -14,7 +14,7 @@ public struct HealthSyncDialect: PeerDialect {
     var traits = DialectTraits()
     traits.transport = profile
     traits.advice = "open HealthSync on the phone, tap Start Sharing, and keep it open and unlocked"
-    // Its pairings end thirty days after they were made, whatever happens.
+    // The app's pairings end thirty days after they were made, regardless of use.
     (traits.canBeTold, traits.renewsToken) = (false, false)
     return traits
   }
@@ -25,10 +25,10 @@ public struct HealthSyncDialect: PeerDialect {
 
   // MARK: Recognising
 
-  /// Its announcement has a name and nothing else, as that of other apps.
+  /// Returns false, because the app's announcement contains only a name, like that of other apps.
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
 
-  /// Without a token it says nothing else; no other does in these words.
+  /// Returns whether the server answers like this app without a token; no other program uses these words.
   public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
     let answer = try await greeting.answer(to: "/api/v1/status")
     return answer.status == 401 && answer.text == "Missing or invalid token"
@@ -52,7 +52,7 @@ public struct HealthSyncDialect: PeerDialect {
     do {
       payload = try JSONDecoder().decode(Payload.self, from: Data(text.utf8))
     } catch {
-      // Also what other apps' objects are: their members have other names.
+      // JSON objects of other apps also end here, because their members have other names.
       return nil
     }
     guard let hex = payload.certificateFingerprint else { return nil }
@@ -69,14 +69,14 @@ public struct HealthSyncDialect: PeerDialect {
       expiry: payload.expiresAt.map { Date(timeIntervalSince1970: Double($0.seconds)) })
   }
 
-  /// Eight letters and digits today, which another version may make longer.
+  /// Returns whether a text may be a code: eight letters and digits today, perhaps more in later versions.
   private static func isCode(_ text: String) -> Bool {
     (4...64).contains(text.utf8.count) && text.utf8.allSatisfy { (33...126).contains($0) }
   }
 
   public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? {
     let code = code.filter { !$0.isWhitespace }
-    // Six digits are another app's; an eight-character code is nearly never of digits alone.
+    // Six digits are another app's code. An eight-character code hardly ever consists of digits alone.
     guard code.utf8.count >= 8, isCode(code) else { return nil }
     return PairingInvitation(host: nil, port: nil, fingerprint: fingerprint, code: code, expiry: nil)
   }

@@ -3,15 +3,17 @@ import PeerProtocol
 import PeerTrust
 import Synchronization
 
-/// Keeps requests to one phone below what the app allows: sixty in sixty seconds, whoever of this process asks.
+/// A rate limiter that keeps the requests of this process to one phone below the app's limit of sixty in sixty
+/// seconds.
 final class HealthSyncPace: Sendable {
-  /// One less than the app allows: its clock and ours do not begin a minute together.
+  /// The maximum number of requests per ``period``: one less than the app allows, because its minute and this
+  /// machine's begin at different times.
   static let mostRequests = 59
   static let period = Duration.seconds(60)
 
   private let clock: any Clock<Duration>
   private let elapsed: @Sendable () -> Duration
-  /// When the latest requests left, or will, oldest first.
+  /// The past or scheduled times of the latest requests, oldest first.
   private let times = Mutex<[Duration]>([])
 
   init(_ clock: any Clock<Duration>) {
@@ -19,7 +21,7 @@ final class HealthSyncPace: Sendable {
     elapsed = clock.stopwatch()
   }
 
-  /// Waits until another request may leave, and counts it. What is cancelled meanwhile counts, too.
+  /// Waits until another request is allowed and counts it. A request that is cancelled while waiting also counts.
   func take() async throws {
     let now = elapsed()
     let time = times.withLock { times in
@@ -30,13 +32,13 @@ final class HealthSyncPace: Sendable {
     if time > now { try await clock.sleep(for: time - now) }
   }
 
-  /// The app has refused a request: another machine has used up its minute. How long to wait before the next, longer each
-  /// time.
+  /// Returns the pause after the app has refused requests because another machine used up its limit. The pause grows
+  /// with each refusal.
   static func pause(afterRefusals count: Int) -> Duration { .seconds(min(60, 15 << min(count, 4))) }
 }
 
-/// The pace of each phone for as long as this process runs: the app counts the requests of a token, however many pulls they
-/// are of.
+/// The rate limiters of all phones, one each for the lifetime of this process. The app counts the requests of a token
+/// across pulls.
 package final class HealthSyncPaces: Sendable {
   private let paces = Mutex<[PeerID: HealthSyncPace]>([:])
 

@@ -2,20 +2,21 @@ import Foundation
 import HealthModel
 import PeerProtocol
 
-/// Samples of one type and time, newest start first; those that start in one second in an order that tells nothing.
+/// A page of samples of one type and time range, newest start first. Samples that start in the same second are in
+/// arbitrary order.
 struct HealthSyncPage {
   var samples: [Sample]
-  /// Rows that came and could not be understood.
+  /// The number of rows that could not be decoded.
   var unreadable: Int
-  /// Rows that came.
+  /// The number of rows in the page.
   var rows: Int { samples.count + unreadable }
   /// Whether older rows follow.
   var hasMore: Bool
 
-  /// What went wrong on the phone, in its words.
+  /// An error reported by the phone, in its own words.
   struct Refusal: Error { var message: String }
 
-  /// Throws ``Refusal``, ``PhoneBody/Excess``, or `DecodingError` for what is no page.
+  /// Decodes a page. Throws ``Refusal``, ``PhoneBody/Excess``, or `DecodingError` if the body is not a page.
   init(_ body: [UInt8], type: HealthSyncRequest.AppType) throws {
     let wire = try PhoneBody.decode(Wire.self, body)
     guard wire.status == "ok" else { throw Refusal(message: wire.message ?? wire.status) }
@@ -38,7 +39,7 @@ struct HealthSyncPage {
   }
 }
 
-/// A sample as the app writes it: a number for whatever it is, and no device, time zone or bundle.
+/// A sample in the app's format: a number for every kind of sample, without device, time zone or bundle.
 struct HealthSyncSample: Decodable {
   var id: UUID
   var type: String
@@ -49,7 +50,7 @@ struct HealthSyncSample: Decodable {
   var sourceName: String
   var metadata: [String: String]?
 
-  /// `nil` for a sample of another type than was asked for, or without what it needs.
+  /// Returns the sample, or `nil` if it has another type than requested or is incomplete.
   func sample(_ asked: HealthSyncRequest.AppType) -> Sample? {
     guard type == asked.name, value.isFinite else { return nil }
     let payload: Payload
@@ -69,7 +70,8 @@ struct HealthSyncSample: Decodable {
       payload: payload)
   }
 
-  /// What is no metadata of HealthKit's, but says what the sample is. Of what another version may add, nothing is dropped.
+  /// The metadata keys that are not HealthKit's but describe the sample's value. Unknown keys of later versions are
+  /// kept.
   private static let valueKeys: Set<String> = [
     "activityType", "durationSeconds", "totalEnergyKilocalories", "totalDistanceMeters", "sleepStage",
   ]
@@ -84,8 +86,8 @@ struct HealthSyncSample: Decodable {
     return Workout(activityType: Self.activity(metadata?["activityType"] ?? "other"), duration: value, totals: totals)
   }
 
-  /// The version that most have collapses all but five kinds to `other`. A name that is none of HealthKit's says as little of
-  /// the activity, and is kept.
+  /// Returns the activity type for the app's name. The common version reports all but five kinds as `other`. Unknown
+  /// names are kept, shortened.
   private static func activity(_ name: String) -> WorkoutActivityType {
     guard name != "other", let first = name.first else { return .value(3000) }
     let prefix = "HKWorkoutActivityType"

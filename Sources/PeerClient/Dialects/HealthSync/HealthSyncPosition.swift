@@ -1,22 +1,22 @@
 import HealthModel
 
-/// How far one phone's record has been read: kept with what came, in one transaction.
+/// The position up to which one phone's record has been read, stored in the same transaction as the samples.
 struct HealthSyncPosition: PhonePosition {
-  /// One type.
+  /// The state of one type.
   struct TypeState: PhoneTypeState {
-    /// Newest first, without gaps: the first begins at ``PhoneWindow/from`` and has no end.
+    /// The windows, newest first and without gaps. The first begins at ``PhoneWindow/from`` and has no end.
     var windows: [PhoneWindow] = []
-    /// Where a walk through all time goes on; `nil` where none is under way.
+    /// The point at which a walk through all time continues, or `nil` if none is in progress.
     var walk: Walk?
-    /// When the last such walk ended, in seconds since 1970.
+    /// The time at which the last such walk ended, in seconds since 1970.
     var swept: Int64?
-    /// When what is older than the newest window was counted last.
+    /// The time at which samples older than the newest window were last counted.
     var counted: Int64?
-    /// Where the last window begins that a count under way has come to; `nil` where none is.
+    /// The beginning of the last window counted by a count in progress, or `nil` if none is in progress.
     var counting: Int64?
     var oldest: Int64?
     var unreadable = 0
-    /// Whether the phone has fewer than it had: a deletion there, as a rule.
+    /// Whether the phone has fewer samples than before, usually because of a deletion there.
     var isDoubtful = false
 
     enum CodingKeys: String, CodingKey {
@@ -35,11 +35,11 @@ struct HealthSyncPosition: PhonePosition {
     var isUnderWay: Bool { walk != nil }
   }
 
-  /// A walk backwards through all time.
+  /// A backward walk through all time.
   struct Walk: Codable, Equatable {
-    /// The second before which it goes on.
+    /// The second before which the walk continues.
     var end: Int64
-    /// What it has found so far.
+    /// The windows found so far.
     var windows: [PhoneWindow] = []
     var unreadable = 0
 
@@ -51,22 +51,22 @@ struct HealthSyncPosition: PhonePosition {
   }
 
   private(set) var version = 1
-  /// By the app's names.
+  /// The state of each type, keyed by the app's name.
   var types: [String: TypeState] = [:]
-  /// What the phone offers and is not asked for.
+  /// The names of shared types that hpeer does not request.
   var unknown: [String] = []
-  /// Whether this version of the app has routes of workouts; `nil` before it has said so.
+  /// Whether this version of the app has workout routes; `nil` while unknown.
   var hasRoutes: Bool?
-  /// What may have been deleted there.
+  /// The samples that may have been deleted on the phone.
   var absences: Absences?
-  /// Why a type could not be read the last time; `nil` where all could.
+  /// The reasons why types could not be read in the last pull, or `nil` if all could.
   var problems: [String: String]?
 
   enum CodingKeys: String, CodingKey {
     case version = "v"
     case types = "t"
     case unknown = "x"
-    // Not "r": what was kept under that may be any refusal.
+    // Not "r": earlier versions stored any refusal under that key.
     case hasRoutes = "q"
     case absences = "a"
     case problems = "p"

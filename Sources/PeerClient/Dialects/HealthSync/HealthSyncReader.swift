@@ -2,18 +2,19 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// What is read of a phone with HealthSync: what is new of each type first, then what an interrupted walk has left, then the
-/// windows whose turn it is to be counted, then the types whose turn it is to be read from end to end.
+/// The reader of a phone with HealthSync. It reads new samples of each type first, then the rest of interrupted
+/// walks, then windows that are due for a count, then types that are due for a complete walk.
 struct HealthSyncReader: PhoneReader {
   typealias Walk = HealthSyncWalk
   typealias Position = HealthSyncPosition
 
   static let road = SampleRoad.healthSync
-  /// How old the last count and the last walk through a type are when the next are due, in seconds: a week and four weeks.
+  /// The ages of the last count and of the last complete walk at which the next is due, in seconds: a week and four
+  /// weeks.
   private static let countAge: Int64 = 7 * 86_400
   private static let sweepAge: Int64 = 28 * 86_400
   private static let doubtfulSweepAge: Int64 = 86_400
-  /// Between two looks at a phone that is followed, in seconds.
+  /// The number of seconds between two polls of a followed phone.
   private static let pause = 40
 
   let client: HealthSyncClient
@@ -23,7 +24,7 @@ struct HealthSyncReader: PhoneReader {
   var bytesReceived: Int { client.bytesReceived }
   var requests: Int { client.requests }
 
-  /// It may be asked once a second.
+  /// Returns the poll interval. The app allows one request per second.
   func pause(_ wait: Int) -> Int { max(wait, Self.pause) }
 
   func plan(_ position: inout Position, _ request: PhoneRequest) async throws -> PhonePlan<Walk> {

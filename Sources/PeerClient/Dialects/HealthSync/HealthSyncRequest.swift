@@ -1,28 +1,28 @@
 import Foundation
 import HealthModel
 
-/// The requests that the app answers. Those that end it cannot be made: stand hours, a huge offset; nor those whose answers
-/// lose rows: the stages of sleep one by one.
+/// A request to the app. Requests that crash the app, for stand hours or with a huge offset, cannot be created, nor
+/// can requests whose answers lose rows, for single sleep stages.
 struct HealthSyncRequest: Hashable {
-  /// A type that the app may be asked for.
+  /// A type that the app can be asked for.
   struct AppType: PhoneType, Hashable, Comparable {
-    /// As the app calls it.
+    /// The app's name of the type.
     let name: String
     let type: SampleType
     let kind: SampleTypeCatalogue.Kind
-    /// The unit that values are kept in, where that is another than the app's.
+    /// The unit in which values are stored, if it differs from the app's.
     let unit: String?
 
-    /// `nil` for what must not be asked for, and for what this version does not know.
+    /// Creates a type, or returns `nil` for a forbidden or unknown type.
     init?(_ name: String) {
       guard !Self.forbidden.contains(name), let entry = Self.entry(named: name) else { return nil }
       (self.name, type, kind) = (name, entry.type, entry.kind)
-      // Seconds here, milliseconds in exports.
+      // The app uses seconds, Apple's exports use milliseconds.
       unit = name == "heartRateVariability" ? entry.canonicalUnit : nil
     }
 
-    /// Stand time, which it reads in a unit that it does not have, and ends; and parts of `sleepAnalysis`, of which it
-    /// loses rows.
+    /// The types that must not be requested: stand time, which the app reads in an incompatible unit and crashes, and
+    /// parts of `sleepAnalysis`, of which it loses rows.
     static let forbidden: Set<String> = [
       "standHours", "appleStandTime", "appleStandHour", "sleepInBed", "sleepAsleep", "sleepAwake", "sleepREM",
       "sleepCore", "sleepDeep",
@@ -33,11 +33,11 @@ struct HealthSyncRequest: Hashable {
       guard let type = catalogue.type(named: names[name] ?? name), let entry = catalogue[type],
         entry.shortName == names[name] ?? name
       else { return nil }
-      // Of its other versions, the quantities are called as HealthKit's are, and the rest cannot be foreseen.
+      // Other versions of the app name quantities like HealthKit; their names of other types cannot be predicted.
       return entry.kind == .quantity || names[name] != nil ? entry : nil
     }
 
-    /// What the app calls otherwise than HealthKit, and what is no quantity.
+    /// The HealthKit names of types that the app names differently, and of types other than quantities.
     private static let names = [
       "steps": "stepCount", "exerciseTime": "appleExerciseTime", "heartRateVariability": "heartRateVariabilitySDNN",
       "bloodOxygen": "oxygenSaturation", "weight": "bodyMass", "sleepAnalysis": "sleepAnalysis", "workouts": "workout",
@@ -46,11 +46,11 @@ struct HealthSyncRequest: Hashable {
     static func < (first: Self, second: Self) -> Bool { first.name < second.name }
   }
 
-  /// The most that the app sends in one answer.
+  /// The maximum number of rows that the app sends in one answer.
   static let mostRows = 10_000
-  /// More rows than one second has, and far from where the app's sums overflow.
+  /// The maximum offset: more rows than one second has, and far from an integer overflow in the app.
   static let mostOffset = 1_000_000
-  /// Seconds since 1970 between which all samples start: from 1900 up to 2200.
+  /// The range in which all samples start, in seconds since 1970: from 1900 up to 2200.
   static let allTime: Range<Int64> = -2_208_988_800..<7_258_118_400
 
   let request: AppRequest
@@ -59,13 +59,13 @@ struct HealthSyncRequest: Hashable {
 
   static func types(token: String) -> Self { Self(AppRequest(.get, "/api/v1/health/types", token: token)) }
 
-  /// Samples of one type that start within `seconds`, newest first.
+  /// Returns the request for samples of one type that start within `seconds`, newest first.
   static func data(
     _ type: AppType, _ seconds: Range<Int64>, offset: Int = 0, limit: Int = mostRows, token: String
   ) -> Self {
     let range = seconds.clamped(to: allTime)
     let (offset, limit) = (min(max(offset, 0), mostOffset), min(max(limit, 1), mostRows))
-    // Written out: the names are letters and digits, and there is one order of members less to wonder about.
+    // Written by hand because the names are letters and digits, and the order of members stays fixed.
     let body =
       #"{"startDate":"\#(Timestamp(seconds: range.lowerBound).iso8601)","#
       + #""endDate":"\#(Timestamp(seconds: range.upperBound).iso8601)","types":["\#(type.name)"],"#
@@ -73,7 +73,7 @@ struct HealthSyncRequest: Hashable {
     return Self(AppRequest(.post, "/api/v1/health/data", token: token, json: Array(body.utf8)))
   }
 
-  /// Whether this version of the app has routes of workouts: of a time in which there are none.
+  /// Returns a request that shows whether this version of the app has workout routes. Its time range contains none.
   static func routes(token: String) -> Self {
     let body = #"{"startDate":"1990-01-01T00:00:00Z","endDate":"1990-01-01T00:00:01Z"}"#
     return Self(AppRequest(.post, "/api/v1/health/routes", token: token, json: Array(body.utf8)))

@@ -2,64 +2,66 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Reads one type of a phone's record, one step after the other; a step is what is committed together with the state after
-/// it.
+/// A reader of one type of a phone's record. Each step is committed together with the state after it.
 ///
-/// Time is divided into windows as full as an answer may be. An answer that is cut off is whole but for its last second, so
-/// that the next window ends with that second, which is read again.
+/// Time is divided into windows of at most as many samples as one answer may have. A truncated answer is complete
+/// except for its last second, so the next window ends with that second, which is read again.
 struct HealthSyncWalk: PhoneWalk {
   typealias Position = HealthSyncPosition
 
-  /// What is read.
+  /// The task of a walk.
   enum Task: PhoneTask {
-    /// The newest windows; everything, where that is little or was never done.
+    /// Read the newest windows, or everything if that is little or was never done.
     case news
-    /// What of everything has not been read yet, where a walk has been interrupted.
+    /// Read the rest of an interrupted walk through everything.
     case rest
-    /// How many samples there are in the older windows; those that have changed are read.
+    /// Count the samples in the older windows, and read those whose counts have changed.
     case count
-    /// Everything.
+    /// Read everything.
     case sweep
   }
 
-  /// In which samples may arrive late without having to be counted, in seconds: two weeks.
+  /// The age up to which windows are always read again, so that late samples are found without counting, in seconds:
+  /// two weeks.
   static let trailing: Int64 = 14 * 86_400
-  /// How many samples may be read again for that: less than one answer has.
+  /// The maximum number of samples read again for that, below the size of one answer.
   static let mostAgain = 9_000
-  /// Of fifty million samples; the position holds them.
+  /// The maximum number of windows, for fifty million samples. The stored position contains them.
   private static let mostWindows = 5_000
-  /// How often a second is read that is not in one answer, whose rows come in another order each time.
+  /// The maximum number of reads of a second that does not fit into one answer. Its rows come in a different order
+  /// each time.
   private static let mostPasses = 40
-  /// Rows of one second, which are held until all have come: far more than any app writes.
+  /// The maximum number of rows of one second, far above what any app writes. They are held until all have arrived.
   private static let mostOfSecond = 16_000
-  /// Answers that one second may take, in all passes: at sixty a minute, what sends a few rows at a time would take hours.
+  /// The maximum number of answers for one second in all passes. At sixty per minute, an app that sends few rows per
+  /// answer would otherwise take hours.
   private static let mostPagesOfSecond = 200
-  /// Whether of a second not as many came as there are.
+  /// Whether fewer rows of a second arrived than exist.
   private var isShort = false
 
   private enum Mode {
     case begin
-    /// Reads a stretch anew, newest first.
+    /// Read a stretch again, newest first.
     case stretch(Stretch)
     case full
     case counting(Int)
     case end
   }
 
-  /// Windows that are read again.
+  /// A range of windows that is read again.
   private struct Stretch {
-    /// Which of the state's windows.
+    /// The indices of the replaced windows in the state.
     var replaced: Range<Int>
     var from: Int64
     var end: Int64
     var windows: [PhoneWindow] = []
     var unreadable = 0
     var oldest: Int64?
-    /// Where counting goes on after it; `nil` for the newest.
+    /// The index at which counting continues afterwards; `nil` for the newest windows.
     var next: Int?
   }
 
-  /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
+  /// The samples that the phone no longer lists, if everything was read without interruption; else `nil`.
   private(set) var missing: [Sample]?
   private(set) var isWithdrawn = false
 
@@ -70,13 +72,13 @@ struct HealthSyncWalk: PhoneWalk {
   private let task: Task
   private var mode = Mode.begin
   private let store: HealthStore?
-  /// Who has sent what is looked for; `nil` where nothing is.
+  /// The sender whose unlisted samples are searched for; `nil` to search for none.
   private let sender: String?
-  /// What has been missing so far of a walk that began here; `nil` for another.
+  /// The unlisted samples found so far in a walk that began here; `nil` for any other walk.
   private var candidates: [Sample]?
 
   /// - Parameters:
-  ///   - store, sender: where what is not listed any more is looked for, and who has sent that.
+  ///   - store, sender: the store in which unlisted samples are searched for, and their sender.
   init(
     _ type: HealthSyncRequest.AppType, _ state: Position.TypeState, _ task: Task, _ client: HealthSyncClient,
     store: HealthStore? = nil, sender: String? = nil
@@ -102,7 +104,7 @@ struct HealthSyncWalk: PhoneWalk {
       guard state.walk != nil else { return PhoneStep(isLast: true) }
       return try await full()
     case .count:
-      // On from the window that was counted last.
+      // Continues after the window that was counted last.
       let counted = state.counting ?? .max
       return try await count(max(1, state.windows.firstIndex { $0.from < counted } ?? state.windows.count))
     case .sweep:
@@ -113,7 +115,7 @@ struct HealthSyncWalk: PhoneWalk {
 
   // MARK: The newest windows
 
-  /// Those that are known: of an interrupted first walk, as far as it came.
+  /// The known windows, including those of an unfinished first walk.
   private var windows: [PhoneWindow] {
     get { state.windows.isEmpty ? state.walk?.windows ?? [] : state.windows }
     set { if state.windows.isEmpty { state.walk?.windows = newValue } else { state.windows = newValue } }
@@ -122,7 +124,7 @@ struct HealthSyncWalk: PhoneWalk {
   private mutating func news() async throws -> PhoneStep {
     guard !windows.isEmpty else {
       if state.walk == nil { state.walk = Position.Walk(end: HealthSyncRequest.allTime.upperBound) }
-      // The rest is left to a task of its own, so that every type has its newest samples first.
+      // The rest is left to a separate task, so that the newest samples of every type come first.
       return try await full(isOnePage: true)
     }
     let early = client.now.seconds - Self.trailing
@@ -155,7 +157,7 @@ struct HealthSyncWalk: PhoneWalk {
     let before = windows[stretch.replaced].reduce(0) { $0 + $1.rows }
     let rows = stretch.windows.reduce(0) { $0 + $1.rows }
     if rows < before || isShort { state.isDoubtful = true }
-    // Nothing at all where there was something is what a locked phone says, too.
+    // A locked phone also returns no samples where there were some.
     if rows > 0 || before == 0 {
       let isAll = stretch.replaced == state.windows.indices && state.walk == nil
       windows.replaceSubrange(stretch.replaced, with: stretch.windows)
@@ -171,7 +173,7 @@ struct HealthSyncWalk: PhoneWalk {
       mode = .end
       return PhoneStep(samples: part.samples, isLast: true)
     }
-    // Not before: where it is interrupted, it is counted again.
+    // Set only now: if the stretch is interrupted, the window is counted again.
     state.counting = stretch.from
     mode = .counting(next + stretch.windows.count - 1)
     return PhoneStep(samples: part.samples)
@@ -180,20 +182,21 @@ struct HealthSyncWalk: PhoneWalk {
   private struct Part {
     var samples: [Sample]
     var unreadable: Int
-    /// Ends where was asked for, and begins where the next part ends.
+    /// The window, which ends where the request did and begins where the next part ends.
     var window: PhoneWindow
   }
 
-  /// The newest samples of a stretch of time: all of it, or whole seconds. `nil` where the type is not given any more.
+  /// Returns the newest samples of a time range: all of it, or whole seconds. Returns `nil` if the type is no longer
+  /// shared.
   private mutating func part(from: Int64, to end: Int64) async throws -> Part? {
     guard let page = try await client.page(of: type, from..<end) else { return nil }
     let starts = page.samples.map(\.start.seconds)
-    // A second more: it is the phone that cuts fractions.
+    // Allows one second more, because the phone truncates fractions.
     guard starts.allSatisfy({ $0 >= from - 1 && $0 <= end }) else {
       throw PeerError.unexpectedAnswer(status: 200, message: "samples of another time than was asked for")
     }
     if page.hasMore, page.samples.isEmpty {
-      // By nothing in it could be told where to go on.
+      // The page does not show where to continue.
       throw page.rows == 0
         ? Self.endless
         : PeerError.unexpectedAnswer(status: 200, message: "\(page.rows) samples that cannot be understood")
@@ -212,8 +215,8 @@ struct HealthSyncWalk: PhoneWalk {
     return try await crowd(last, page)
   }
 
-  /// All of a second that is not in one answer. Its rows come in another order each time, so that it is read until as many
-  /// have come as there are.
+  /// Returns all samples of a second that does not fit into one answer. Its rows come in a different order each time,
+  /// so it is read until as many have arrived as exist.
   private mutating func crowd(_ second: Int64, _ first: HealthSyncPage) async throws -> Part? {
     var samples = Dictionary(first.samples.map { ($0.uuid, $0) }) { $1 }
     var (page, pages) = (first, 1)
@@ -263,7 +266,8 @@ struct HealthSyncWalk: PhoneWalk {
     guard let part = try await part(from: HealthSyncRequest.allTime.lowerBound, to: walk.end) else {
       return withdrawn()
     }
-    // More was said to follow. A phone that has locked itself in the middle says nothing of any time; it is gone on with here.
+    // The previous answer announced more. A phone that locks itself in the meantime returns no samples for any time;
+    // the walk continues here later.
     if part.window.rows == 0, walk.end < HealthSyncRequest.allTime.upperBound,
       try await client.page(of: type, walk.end..<HealthSyncRequest.allTime.upperBound, limit: 1)?.rows ?? 0 == 0
     {
@@ -282,7 +286,7 @@ struct HealthSyncWalk: PhoneWalk {
     mode = .end
     let rows = walk.windows.reduce(0) { $0 + $1.rows }
     state.walk = nil
-    // Nothing at all where there was something is what a locked phone says, too.
+    // A locked phone also returns no samples where there were some.
     guard rows > 0 || state.rows == 0 else {
       isWithdrawn = true
       return PhoneStep(isLast: true)
@@ -301,8 +305,8 @@ struct HealthSyncWalk: PhoneWalk {
 
   private mutating func beginSearch(if isWhole: Bool) { candidates = isWhole && sender != nil ? [] : nil }
 
-  /// Looks for what has been sent, starts in a window and is not listed. A window of which too much is missing, or of which
-  /// not all came that is there, ends the search.
+  /// Searches the store for samples from this sender that start in a window but are not listed. The search ends if
+  /// too many are missing, or if not all samples of the window arrived.
   private mutating func look(for part: Part, before end: Int64) async throws {
     guard let store, let sender, let found = candidates else { return }
     let gone = try await store.samples.unlisted(
@@ -314,7 +318,8 @@ struct HealthSyncWalk: PhoneWalk {
 
   // MARK: Counting
 
-  /// Asks for the last row of a window: it is there, and no other after it, where there are as many.
+  /// Counts a window by requesting its last known row. If the row exists and no other follows, the count is
+  /// unchanged.
   private mutating func count(_ index: Int) async throws -> PhoneStep {
     guard index < state.windows.count else {
       (state.counted, state.counting) = (client.now.seconds, nil)

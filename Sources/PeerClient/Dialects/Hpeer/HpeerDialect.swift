@@ -6,11 +6,11 @@ import NIOHTTP1
 import PeerProtocol
 import PeerTrust
 
-/// Requests for the change feed of an hpeer, one after the other.
+/// A session that sends sequential requests for an hpeer's change feed.
 struct HpeerSession: PeerSession {
   let settings: PullSettings
   let connection: PeerConnection
-  /// Which machine this is, of those that may have its identity.
+  /// The mark that distinguishes this machine from others with the same identity.
   private let mark: MachineMark?
   var limits: ClientLimits { connection.limits }
   private var server: ServerRecord { settings.server }
@@ -30,10 +30,10 @@ struct HpeerSession: PeerSession {
     return try IncomingFeed(connection, head, since: position, owner: owner, heard: settings.heard)
   }
 
-  /// Asks for the record of the person that was agreed on. A server whose record is another person's by now is asked once
-  /// whose it is.
+  /// Sends a request for the record of the agreed person. If the server's record is of another person by now,
+  /// compares the persons once more.
   ///
-  /// - Returns: also how the store must be for the answer to be taken in.
+  /// - Returns: also the required state of the store for applying the answer.
   private func send(_ path: String) async throws -> (head: HTTPResponseHead, owner: RecordOwner?) {
     var headers = [("Authorization", "Bearer \(server.credential.text)"), ("Accept", Self.accept)]
     if let ownName = settings.ownName { headers.append((PeerName.header, PeerName.encoded(ownName))) }
@@ -67,12 +67,12 @@ struct HpeerSession: PeerSession {
     return Route.changes + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
   }
 
-  /// A token, and an identifier that nobody knows, may hold anything.
+  /// Percent-encodes a token or an unknown identifier, which may contain any characters.
   private static func escaped(_ text: String) -> String {
     text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
   }
 
-  /// RFC 3986 section 2.3.
+  /// The unreserved characters of RFC 3986 section 2.3.
   private static let unreserved = CharacterSet(
     charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -81,7 +81,7 @@ struct HpeerSession: PeerSession {
     switch head.status.code {
     case 401: return .tokenRefused(peer: server.name)
     case 403: return .onlyDaily(peer: server.name)
-    // Without a token of ours there is nothing to start over from.
+    // A request without a token has no position to start over from.
     case 410 where since != nil: return .tokenGone
     case 423: return .machineLocked(peer: server.name)
     case 429, 503: return .busy(retryAfter: head.retryAfter)
@@ -90,7 +90,7 @@ struct HpeerSession: PeerSession {
   }
 }
 
-/// hpeer's own dialect: the change feed, as `docs/protocol/changes.md` describes it.
+/// The dialect of hpeer itself: the change feed, described in `docs/protocol/changes.md`.
 public struct HpeerDialect: PeerDialect {
   public static let name = "hpeer"
 
@@ -98,17 +98,17 @@ public struct HpeerDialect: PeerDialect {
 
   public init(_ settings: PullSettings) { self.settings = settings }
 
-  /// Only an hpeer announces an id.
+  /// Returns whether the announcement has an ID, which only hpeer announces.
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { announcement.id != nil }
 
-  /// What it says of itself names the protocol.
+  /// Returns whether the server's status names hpeer's protocol.
   public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
     let answer = try await greeting.answer(to: Route.status)
     let status = try? JSONDecoder().decode(Envelope<StatusData>.self, from: Data(answer.body)).data
     return answer.status == 200 && status?.protocol == StatusData.protocolName
   }
 
-  /// The URI of its own, or HealthAppTransfer's object. It is paired with by a ``PairingSession``.
+  /// Parses hpeer's own URI or HealthAppTransfer's JSON object. Pair with the result using a ``PairingSession``.
   public static func invitation(in text: String) throws -> PairingInvitation? {
     do {
       let payload = try PairingPayload.parseForeign(text) ?? PairingPayload.parse(text)
@@ -126,7 +126,7 @@ public struct HpeerDialect: PeerDialect {
     }
   }
 
-  /// One connection for all requests.
+  /// Opens one connection for all requests.
   public func withSession<Result: Sendable>(
     at endpoint: PeerEndpoint, _ body: (any PeerSession) async throws -> Result
   ) async throws -> Result {

@@ -6,7 +6,8 @@ import PeerProtocol
 
 /// The batches of one answer of the change feed, as they arrive.
 ///
-/// Each goes forward: it brings a change and has another token than the one before, or it is the last of the answer.
+/// Every batch makes progress: it has changes and another token than the previous one, or it is the last of the
+/// answer.
 struct IncomingFeed: IncomingAnswer {
   let peerName: String?
   let machine: MachineMark?
@@ -22,17 +23,18 @@ struct IncomingFeed: IncomingAnswer {
   private var hasEnded = false
   private var isOver = false
   private var failure: (any Error)?
-  /// Time spent waiting for the batch that is arriving.
+  /// The time spent waiting for the arriving batch.
   private var waited = Duration.zero
   private let clock = ClientNetwork.current.clock
 
-  /// Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither format, and
-  /// ``ChangeFeedError/otherVersion`` as ``PeerError/feed(_:)`` for one that another version of hpeer makes.
+  /// Starts reading an answer. Throws ``PeerError/unexpectedAnswer(status:message:)`` for an answer in neither
+  /// format, or ``ChangeFeedError/otherVersion`` as ``PeerError/feed(_:)`` for the format of another version of
+  /// hpeer.
   ///
   /// - Parameters:
-  ///   - since: the token that was asked with.
+  ///   - since: the token of the request.
   ///   - owner: see ``IncomingAnswer/owner``.
-  ///   - heard: told how many bytes of answers have come on the connection, whenever there are more.
+  ///   - heard: called with the number of answer bytes received on the connection, whenever it grows.
   init(
     _ connection: PeerConnection, _ head: HTTPResponseHead, since: String?, owner: RecordOwner?,
     heard: (@Sendable (_ bytes: Int) -> Void)? = nil
@@ -74,7 +76,7 @@ struct IncomingFeed: IncomingAnswer {
   }
 
   private mutating func next() async throws -> ChangeFeedBatch? {
-    // Asked again, the connection would wait for the answer to a request that nobody sends.
+    // After the end of the answer, another read would wait for an answer to a request that is never sent.
     while !isOver {
       do throws(ChangeFeedError) {
         if let batch = try decoder.next() { return try checked(batch) }

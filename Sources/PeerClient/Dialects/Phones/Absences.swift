@@ -1,59 +1,59 @@
 import Foundation
 import HealthModel
 
-/// What a phone does not list any more of what it sent: deleted there, perhaps. The apps say nothing of deletions, and list
-/// nothing where they are locked or a permission was taken back; so that something counts as deleted only where all of this
-/// holds.
+/// The samples that a phone sent but no longer lists, and that may have been deleted there. The apps do not report
+/// deletions, and they list nothing if they are locked or a permission was revoked. A sample therefore counts as
+/// deleted only if all of this holds:
 ///
-/// - The type was read from end to end, twice, at least twenty hours apart, and the sample was missing both times.
-/// - The type had no shorter list in between, and no other type of the phone was shorter, empty, refused or not listed
-///   either of both times.
-/// - It is no more than a twentieth of the type, and of the stretch that it was missing from.
-/// - This phone had sent it.
+/// - The type was read completely, twice, at least twenty hours apart, and the sample was missing both times.
+/// - The type's list was not shorter in between. In neither of the two reads was any other type of the phone shorter,
+///   empty, refused or not listed.
+/// - The missing samples are no more than a twentieth of the type, and of the stretch in which they are missing.
+/// - This phone sent the sample.
 struct Absences: Codable, Equatable {
-  /// In seconds.
+  /// The minimum time between the two reads in seconds.
   static let apart: Int64 = 20 * 3_600
-  /// The most that are kept of a type; where more is missing, nothing is concluded.
+  /// The maximum number of missing samples kept of a type. If more are missing, no deletion is concluded.
   static let most = 1_000
-  /// One part in so many may be missing.
+  /// The divisor of the largest share that may be missing: one in twenty.
   private static let share = 20
 
   private struct Missing: Codable, Equatable {
-    /// When they were missing first, in seconds since 1970.
+    /// The time at which the samples were first missing, in seconds since 1970.
     var since: Int64
-    /// How many the type had then.
+    /// The number of rows that the type had then.
     var total: Int
     var uuids: Set<UUID>
   }
 
-  /// By the app's names.
+  /// The missing samples of each type, keyed by the app's name.
   private var types: [String: Missing] = [:]
 
-  /// What a walk through one type from end to end found.
+  /// The result of a complete walk through one type.
   struct Finding {
     var name: String
     var missing: [Sample]
-    /// Rows that the phone has.
+    /// The number of rows on the phone.
     var total: Int
-    /// Rows that it had at the last look; `nil` where there was none.
+    /// The number of rows at the previous read, or `nil` if there was none.
     var before: Int?
 
     var hasShrunk: Bool { before.map { total < $0 } ?? false }
   }
 
-  /// Whether so many of a stretch of a list, or of all of it, may have been deleted.
+  /// Returns whether so many samples of a list, or of a stretch of it, can plausibly have been deleted.
   static func isPlausible(_ missing: Int, among present: Int) -> Bool {
     missing <= most && missing * share <= present + missing
   }
 
-  /// A look at a type that was not read from end to end.
+  /// Notes the number of rows of a type that was not read completely.
   mutating func look(_ name: String, total: Int?) {
     if let known = types[name], total.map({ $0 < known.total }) ?? true { types[name] = nil }
   }
 
-  /// What counts as deleted by what was found in one run.
+  /// Returns the samples that count as deleted after one run.
   ///
-  /// - Parameter disturbed: types of which the phone gave less than it had, or nothing, in this run.
+  /// - Parameter disturbed: the types of which the phone returned less than before, or nothing, in this run.
   mutating func conclude(_ findings: [Finding], disturbed: Set<String>, now: Int64) -> [Sample] {
     let disturbed = disturbed.union(findings.filter(\.hasShrunk).map(\.name))
     var deleted: [Sample] = []
@@ -63,7 +63,7 @@ struct Absences: Codable, Equatable {
         types[finding.name] = nil
         continue
       }
-      // As much as a permission that was taken back, or a lock in the middle, would look like a deletion.
+      // A revoked permission or a lock in the middle would look like a deletion, too.
       guard disturbed.subtracting([finding.name]).isEmpty else {
         if types[finding.name].map({ finding.total < $0.total }) ?? false { types[finding.name] = nil }
         continue

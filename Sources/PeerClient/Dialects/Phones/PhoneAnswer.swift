@@ -2,31 +2,31 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// What one phone sends in one run, one type after the other as its dialect has planned it.
+/// The data that one phone sends in one run, type by type in the order that its dialect has planned.
 struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
-  // The announcement says how it is called, and the phone's name may be that of many.
+  // The announcement contains the name, and many phones have the same.
   var peerName: String? { nil }
   var expected: Int? { nil }
   let owner: RecordOwner?
   let sender: String?
   var bytesReceived: Int { reader.bytesReceived }
-  // One is counted for asking at all.
+  // The first request is already counted by the pull.
   var furtherRequests: Int { max(0, reader.requests - 1) }
 
   private let reader: Reader
   private let store: HealthStore
   private let request: PhoneRequest
   private var position: Reader.Position
-  /// What is yet to be done, last first; `nil` before the phone has said what it has.
+  /// The remaining steps, last first; `nil` until the phone has listed its types.
   private var steps: [PhonePlan<Reader.Walk>.Step]?
   private var walk: Reader.Walk?
-  /// What was found that is not listed any more.
+  /// The samples that are no longer listed, by type.
   private var findings: [Absences.Finding] = []
-  /// Types that the app could not send this time: the others do not wait for them.
+  /// The types that the app could not send this time, with the reasons. The other types are still read.
   private var problems: [String: String] = [:]
-  /// Types of which the phone gave less than it had, or nothing.
+  /// The types of which the phone returned less than before, or nothing.
   private var disturbed: Set<String> = []
-  /// How many samples there were of each type when this began.
+  /// The number of samples of each type at the beginning.
   private let before: [String: Int]
   private var isOver = false
   private var failure: (any Error)?
@@ -82,11 +82,11 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     return try batch([], deleted: deleted, more: false)
   }
 
-  /// `nil` where nothing is left to read.
+  /// Returns the next walk, or `nil` if all types are done.
   private mutating func nextWalk() -> Reader.Walk? {
     while let step = steps?.popLast() {
       if problems[step.type.name] != nil { continue }
-      // What was read from end to end already need not be again.
+      // A type that was read completely already is not read again.
       if step.task == .sweep, findings.contains(where: { $0.name == step.type.name }) { continue }
       return reader.walk(
         step, from: position.types[step.type.name] ?? .init(), into: store,
@@ -97,7 +97,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
 
   private mutating func begin() async throws {
     let plan = try await reader.plan(&position, request)
-    // What is not listed at all says nothing, and what was missing before has to be missed anew.
+    // An unlisted type is no evidence of deletions, and earlier missing samples must be missed twice again.
     for name in position.types.keys where !plan.listed.contains(name) {
       position.absences?.look(name, total: nil)
       if before[name] ?? 0 > 0 { disturbed.insert(name) }
@@ -105,7 +105,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     steps = plan.steps.reversed()
   }
 
-  /// What was read of the type stays, and is gone on from the next time.
+  /// Gives up a type in this run. The samples read so far are kept, and the next run continues from there.
   private mutating func give(up walk: Reader.Walk, _ problem: String) {
     let name = walk.type.name
     (problems[name], self.walk) = (problem, nil)
@@ -113,7 +113,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     refuse(name)
   }
 
-  /// Nothing is concluded from what a type lacks that was not given as before.
+  /// Discards the findings of a type that was not returned as before.
   private mutating func refuse(_ name: String) {
     findings.removeAll { $0.name == name }
     disturbed.insert(name)
@@ -131,9 +131,9 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     }
   }
 
-  /// What counts as deleted on the phone.
+  /// Returns the samples that count as deleted on the phone.
   private mutating func conclude() -> [Sample] {
-    // Where only some types are asked for, what has become of the others cannot be told.
+    // If only some types are read, the state of the others is unknown.
     guard request.infersDeletions, request.types.isEmpty else { return [] }
     var absences = position.absences ?? Absences()
     let deleted = absences.conclude(findings, disturbed: disturbed, now: reader.now.seconds)

@@ -1,17 +1,19 @@
 import Foundation
 import HealthModel
 
-/// The body of an app's answer, weighed before it is decoded: a few bytes of JSON can take a hundred times their size, or
-/// more of the stack than there is.
+/// A decoder for bodies of an app's answers that checks their cost first: a few bytes of JSON can take a hundred
+/// times their size in memory, or overflow the stack.
 enum PhoneBody {
-  /// Ten thousand rows of ten members weigh some 800,000, and none is nested deeper than six.
+  /// The budget of one body. Ten thousand rows of ten members weigh about 800,000, and none is nested deeper than
+  /// six.
   static let budget = JSONBudget(bytes: 16 << 20, weight: 2_000_000, depth: 16)
 
-  /// The most commas and colons in all texts of a page that are decoded by themselves, which ``budget`` takes for one value
-  /// each: of a thousand rows with sixty members.
+  /// The maximum number of commas and colons in all texts of a page that contain JSON themselves, which ``budget``
+  /// counts as one value each. A thousand rows with sixty members have so many.
   private static let mostNested = 120_000
 
-  /// Whether JSON in texts of a page may be decoded. Those in its texts count, too.
+  /// Returns whether the nested JSON texts of a page may be decoded. Commas and colons inside their strings count,
+  /// too.
   static func fits(nested texts: some Sequence<String>) -> Bool {
     var count = 0
     for text in texts {
@@ -21,10 +23,10 @@ enum PhoneBody {
     return true
   }
 
-  /// What a body is that is not decoded.
+  /// An error for a body that exceeds the budget and was not decoded.
   struct Excess: Error {}
 
-  /// Throws ``Excess``, or `DecodingError` for what is something else.
+  /// Decodes a body. Throws ``Excess``, or `DecodingError` for any other content.
   static func decode<Content: Decodable>(_ type: Content.Type, _ body: [UInt8]) throws -> Content {
     guard body.withUnsafeBytes({ budget.verdict(on: $0) }) == .fits else { throw Excess() }
     return try JSONDecoder().decode(type, from: Data(body))

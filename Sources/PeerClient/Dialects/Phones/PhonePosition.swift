@@ -1,50 +1,50 @@
 import Foundation
 import HealthModel
 
-/// How far one phone's record has been read: kept with what came, in one transaction.
+/// A position up to which one phone's record has been read, stored in the same transaction as the samples.
 protocol PhonePosition: Codable, Equatable {
   associatedtype TypeState: PhoneTypeState
 
-  /// Of its text; 1 in all that are there.
+  /// The version of the text format, 1 so far.
   var version: Int { get }
-  /// By the app's names.
+  /// The state of each type, keyed by the app's name.
   var types: [String: TypeState] { get set }
-  /// Names of what the phone has and is not asked for.
+  /// The names of types that the phone has but hpeer does not request.
   var unknown: [String] { get set }
-  /// Whether it listed nothing the last time.
+  /// Whether the phone's last list was empty.
   var listsNothing: Bool { get }
-  /// What may have been deleted there.
+  /// The samples that may have been deleted on the phone.
   var absences: Absences? { get set }
-  /// Why a type could not be read the last time, by the app's names; `nil` where all could.
+  /// The reasons why types could not be read in the last pull, keyed by the app's names; `nil` if all could.
   var problems: [String: String]? { get set }
 
   init()
 
-  /// The type that the app calls so; `nil` for one that is not asked for.
+  /// Returns the sample type with the app's name, or `nil` if hpeer does not request it.
   static func type(named name: String) -> SampleType?
 }
 
-/// How far one type of a phone's record has been read.
+/// The position up to which one type of a phone's record has been read.
 protocol PhoneTypeState: Codable, Equatable {
-  /// Nothing has been read.
+  /// Creates the state of a type that has not been read.
   init()
 
-  /// Samples that the phone had at the last look; `nil` before everything was read once.
+  /// The number of samples that the phone had at the last read; `nil` before everything was read once.
   var samples: Int? { get }
-  /// The second in which the oldest of them starts.
+  /// The second in which the oldest sample starts.
   var oldest: Int64? { get }
-  /// When everything was read last, in seconds since 1970.
+  /// The time at which everything was last read, in seconds since 1970.
   var swept: Int64? { get }
-  /// Rows of that that could not be understood.
+  /// The number of rows in that read that could not be decoded.
   var unreadable: Int { get }
-  /// Whether the phone's count is another than ours for what is unknown: a deletion there, as a rule.
+  /// Whether the phone's count differs from this machine's for an unknown reason, usually a deletion on the phone.
   var isDoubtful: Bool { get }
-  /// Whether everything is being read, and not all of it has been.
+  /// Whether a walk through everything has begun and not ended.
   var isUnderWay: Bool { get }
 }
 
 extension PhonePosition {
-  /// `nil` for what another version wrote, or nobody.
+  /// Parses a position, or returns `nil` for a text of another version or an invalid one.
   init?(_ text: String) {
     guard let position = try? JSONDecoder().decode(Self.self, from: Data(text.utf8)), position.version == 1 else {
       return nil
@@ -55,7 +55,7 @@ extension PhonePosition {
   var text: String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    // Numbers and texts only: nothing in it that cannot be encoded.
+    // Contains only numbers and texts, so encoding cannot fail.
     return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 

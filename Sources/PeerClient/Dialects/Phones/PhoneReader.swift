@@ -2,47 +2,49 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// What the dialect of an app knows: what is to be read of a phone in which order, and how one type is read.
+/// A reader of one app's phones: it plans what to read in which order, and knows how to read one type.
 protocol PhoneReader {
   associatedtype Position: PhonePosition
   associatedtype Walk: PhoneWalk where Walk.State == Position.TypeState
 
-  /// How what comes from it came.
+  /// The road recorded with the samples it reads.
   static var road: SampleRoad { get }
 
   var limits: ClientLimits { get }
   var clock: any Clock<Duration> { get }
   var now: Timestamp { get }
-  /// Bytes of the bodies that have come.
+  /// The number of bytes of received bodies.
   var bytesReceived: Int { get }
   var requests: Int { get }
 
-  /// How long to wait before a phone that is followed is looked at again; none of them can hold a request.
+  /// Returns the number of seconds to wait before a followed phone is polled again. No app can hold a request.
   ///
-  /// - Parameter wait: seconds that the server may hold a request.
+  /// - Parameter wait: the number of seconds for which a server may hold a request.
   func pause(_ wait: Int) -> Int
 
-  /// What is to be read in one run, in this order, and which types the phone has; both are noted in the position as far
-  /// as the dialect keeps them there.
+  /// Returns what to read in one run, in this order, and the types that the phone has. Also updates the position with
+  /// what the dialect keeps of that.
   func plan(_ position: inout Position, _ request: PhoneRequest) async throws -> PhonePlan<Walk>
 
-  /// - Parameter sender: who has sent what is looked for; `nil` where nothing is.
+  /// Creates the walk of a step.
+  ///
+  /// - Parameter sender: the sender whose unlisted samples are searched for; `nil` to search for none.
   func walk(
     _ step: PhonePlan<Walk>.Step, from state: Position.TypeState, into store: HealthStore, sender: String?
   ) -> Walk
 }
 
-/// What is asked of a phone in one run.
+/// The scope of one run.
 struct PhoneRequest {
-  /// Only these; empty for all.
+  /// The types to read; empty for all.
   var types: Set<SampleType>
-  /// Whether only what is new is asked for.
+  /// Whether only new samples are read.
   var isHurried: Bool
-  /// Whether what is not listed any more is looked for.
+  /// Whether samples that are no longer listed are searched for.
   var infersDeletions: Bool
 }
 
-/// What is to be read in one run.
+/// The steps of one run.
 struct PhonePlan<Walk: PhoneWalk> {
   struct Step {
     var type: Walk.AppType
@@ -56,47 +58,48 @@ struct PhonePlan<Walk: PhoneWalk> {
   mutating func add(_ task: Walk.Task, of types: [Walk.AppType]) { steps += types.map { Step(type: $0, task: task) } }
 }
 
-/// Reads one type of a phone's record, one step after the other.
+/// A step-by-step reader of one type of a phone's record.
 protocol PhoneWalk {
   associatedtype AppType: PhoneType
   associatedtype Task: PhoneTask
   associatedtype State: PhoneTypeState
 
   var type: AppType { get }
-  /// After the steps that were taken.
+  /// The state after the steps taken so far.
   var state: State { get }
-  /// Samples that the phone has, as far as that is known.
+  /// The number of samples on the phone, as far as known.
   var total: Int? { get }
-  /// What the phone has ceased to list, where everything was read without a break; `nil` where it was not.
+  /// The samples that the phone no longer lists, if everything was read without interruption; else `nil`.
   var missing: [Sample]? { get }
-  /// Whether the phone gave nothing of what it had given before: it is locked, or its owner has taken that back.
+  /// Whether the phone returned nothing of what it returned before: it is locked, or its owner has revoked access.
   var isWithdrawn: Bool { get }
 
-  /// The next step; the last one where there is nothing more to do.
+  /// Performs the next step, or returns a last step if there is no more work.
   mutating func next() async throws -> PhoneStep
 }
 
-/// A type as an app calls it.
+/// A sample type with the app's name for it.
 protocol PhoneType {
   var name: String { get }
   var type: SampleType { get }
 }
 
 extension PeerError {
-  /// Why a phone's app could not send one type, where others may come all the same; `nil` for what ends a run.
+  /// The reason why an app could not send one type, if other types may still be read; `nil` for an error that ends
+  /// the run.
   var reasonOfType: String? {
     guard case .unexpectedAnswer(let status, let message) = self else { return nil }
     return "it answered \(status): \(message)"
   }
 }
 
-/// What of a type is read.
+/// The task of a walk.
 protocol PhoneTask: Equatable {
-  /// Everything, to find what counts cannot tell.
+  /// Read everything, to find what counts cannot show.
   static var sweep: Self { get }
 }
 
-/// What is read between two commits: committed together with the state after it.
+/// The samples read between two commits, committed together with the state after them.
 struct PhoneStep {
   var samples: [Sample] = []
   var isLast = false

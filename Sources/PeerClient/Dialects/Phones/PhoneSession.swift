@@ -1,6 +1,6 @@
 import PeerProtocol
 
-/// Contact with one phone: each request makes a connection of its own.
+/// A session with one phone, in which each request uses a connection of its own.
 struct PhoneSession<Reader: PhoneReader>: PeerSession {
   let settings: PullSettings
   let reader: Reader

@@ -1,11 +1,11 @@
-/// A stretch of time in which a number of samples start, as a phone has them.
+/// A time range with the number of the phone's samples that start in it.
 struct PhoneWindow: Equatable {
-  /// Its first second; it ends where the one before it, which is newer, begins.
+  /// The first second. The window ends where the previous, newer one begins.
   var from: Int64
   var rows: Int
 }
 
-/// Two numbers: there may be hundreds.
+/// Encoded as an array of two numbers, because there may be hundreds of windows.
 extension PhoneWindow: Codable {
   init(from decoder: any Decoder) throws {
     var numbers = try decoder.unkeyedContainer()
@@ -25,7 +25,7 @@ extension Sequence<PhoneWindow> {
 }
 
 extension [PhoneWindow] {
-  /// Counts samples where they start, each in the newest window that begins before it.
+  /// Counts samples by their start, each in the newest window that begins at or before it.
   mutating func tally(_ seconds: [Int64]) {
     for second in seconds {
       var (low, high) = (0, count)
