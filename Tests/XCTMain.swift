@@ -1,11 +1,11 @@
 import Dispatch
 import Testing
 
-/// Runs the tests of the bundle. SwiftPM would write the same, and look through an index of all tests for those of XCTest, of
-/// which there are none.
+/// The entry point of the test bundle. SwiftPM would generate the same, but also search the index of all tests for
+/// XCTest cases, of which there are none.
 @main struct TestRunner {
-  /// Not asynchronous: the optimizer names what starts an asynchronous `main` the same in every module, and the bundle holds
-  /// hpeer's too, which the linker may choose instead.
+  /// Runs all tests. Not asynchronous, because the optimizer gives the entry of an asynchronous `main` the same name
+  /// in every module, and the linker might choose hpeer's, which is also in the bundle.
   static func main() {
     Task { await Testing.__swiftPMEntryPoint() as Never }
     dispatchMain()

@@ -1,30 +1,31 @@
 import HealthModel
 import TestSupport
 
-/// What a sample's content is made from.
+/// The random inputs for a sample's content.
 struct Draw: Sendable {
-  /// From 0 to 1; close to the sample's before.
+  /// A level from 0 to 1, close to that of the sample before.
   let level: Double
-  /// Of the sample, in seconds.
+  /// The duration of the sample, in seconds.
   let length: Double
-  /// It came from HealthKit itself, with full doubles, and not through Apple's export.
+  /// Whether the sample came from HealthKit itself, with full doubles, rather than through Apple's export.
   let isLive: Bool
-  /// Measured numbers keep all their digits, as HealthKit holds them, also when they are to be printed.
+  /// Whether measured numbers keep all their digits, as in HealthKit, even if they are to be printed.
   var isExact = false
   var random: SeededGenerator
 
-  /// A whole number about the level.
+  /// Returns a whole number near the level.
   mutating func whole(_ range: ClosedRange<Double>) -> Double {
     value(range).rounded()
   }
 
-  /// A measured number about the level: a full double from HealthKit, six significant digits (C's `%g`) in an export.
+  /// Returns a measured number near the level: a full double from HealthKit, or six significant digits (C's `%g`) in
+  /// an export.
   mutating func measured(_ range: ClosedRange<Double>) -> Double {
     let value = value(range)
     return isLive || isExact ? value : SixDigits.rounded(value)
   }
 
-  /// A number about the level that its source gives with so many decimals.
+  /// Returns a number near the level with a fixed number of decimals.
   mutating func decimal(_ range: ClosedRange<Double>, places: Int) -> Double {
     SixDigits.rounded(value(range), places: places)
   }
@@ -40,11 +41,12 @@ struct Draw: Sendable {
   }
 }
 
-/// Numbers as Apple's export prints them.
+/// Rounding of numbers as in Apple's export.
 enum SixDigits {
   private static let powers: [Double] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
-  /// To six significant digits. Exact: a whole number divided by a power of ten is the double nearest to the decimal.
+  /// Rounds to six significant digits. The result is exact: a whole number divided by a power of ten is the double
+  /// nearest to the decimal.
   static func rounded(_ value: Double) -> Double {
     let size = value.magnitude
     var places = 5

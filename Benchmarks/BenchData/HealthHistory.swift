@@ -2,34 +2,36 @@ import Foundation
 import HealthModel
 import TestSupport
 
-/// Ten years of one person's made-up health record, the same samples from the same seed.
+/// Ten years of a person's synthetic health record, the same samples for the same seed.
 ///
 ///     for sample in HealthHistory(seed: 1, count: 1_000_000) { … }
 ///
-/// The mix, the gaps between samples and their values follow real exports: mostly heart rate, energy, steps and
-/// distance, a third with metadata. The samples come as they come to be in a real store. The first years are an import of
-/// Apple's export: a block for each type, whole seconds, values of six digits. What follows came live, types mixed by
-/// time, with microseconds and full doubles where HealthKit has them. Nothing is held but one sample a type.
+/// The mix of types, the gaps between samples and the values are modelled on real exports: mostly heart rate, energy,
+/// steps and distance, a third with metadata. The samples come in the order in which a real store receives them. The
+/// first years are an import of Apple's export: a block for each type, whole seconds, values of six digits. The rest
+/// arrived live: types mixed by time, with microseconds and full doubles where HealthKit has them. Only one sample of
+/// each type is in memory at a time.
 public struct HealthHistory: Sequence, IteratorProtocol, Sendable {
   public enum Identity: String, Sendable, CaseIterable {
-    /// Random UUIDs (version 4), as HealthKit's are.
+    /// Random UUIDs (version 4), like those of HealthKit.
     case random
-    /// Those of ``SampleIdentity``, as an import's are.
+    /// UUIDs derived by ``SampleIdentity``, as in an import.
     case derived
   }
 
-  /// 2015-01-01T00:00:00Z, and ten years.
+  /// The start of the record, 2015-01-01T00:00:00Z. `span` is its length of ten years, in seconds.
   static let begin: Int64 = 1_420_070_400
   static let span: Int64 = 3652 * 86_400
   private var series: [Series]
-  /// The block that is being written; beyond the last, all that is left comes by time.
+  /// The index of the series that is being returned as a block. Beyond the last series, the remaining samples come by
+  /// time.
   private var block = 0
   private var waiting: [Sample] = []
   private var left: Int
 
   /// - Parameters:
-  ///   - count: how many samples, exactly.
-  ///   - imported: the share of the years that came by import, from 0 to 1.
+  ///   - count: The exact number of samples.
+  ///   - imported: The share of the years that came by import, from 0 to 1.
   public init(seed: UInt64, count: Int, identity: Identity = .random, imported: Double = 0.9) {
     left = count
     let live = Self.begin + Int64(Double(Self.span) * imported)
@@ -47,7 +49,7 @@ public struct HealthHistory: Sequence, IteratorProtocol, Sendable {
     return waiting.popLast()
   }
 
-  /// The next samples, at most `count`; empty at the end.
+  /// Returns the next samples, at most `count`, or an empty array at the end.
   public mutating func next(_ count: Int) -> [Sample] {
     var samples: [Sample] = []
     samples.reserveCapacity(Swift.min(count, left))

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// What records samples: a watch, a phone or an app, with a new version every few months.
+/// A source of samples: a watch, a phone or an app, with a new version every few months.
 struct Recorder: Sendable {
-  /// How long a version is in use, in seconds.
+  /// The time for which a version is in use, in seconds.
   private static let lifetime: Int64 = 120 * 86_400
 
-  /// By version. Apple's export prints no bundle identifiers.
+  /// The sources in an export, by version. Apple's export has no bundle identifiers.
   private let exported: [Source]
   private let lived: [Source]
   private let devices: [Device]

@@ -1,15 +1,15 @@
 import TestSupport
 
-/// When the samples of a type come: in runs, as while a watch is worn, with pauses between them.
+/// The times of a type's samples: runs, as while a watch is worn, with pauses between them.
 ///
-/// The gaps within a run stay what they are in real exports, however few samples ten years are to have; the pauses
-/// stretch. Only where there are too many samples do the gaps shrink.
+/// If ten years have few samples, the gaps within a run stay as in real exports and the pauses grow. The gaps shrink
+/// only if there are too many samples.
 struct Rhythm: Sendable {
-  /// Seconds from one start to the next within a run, least and most.
+  /// The range of seconds from a start to the next within a run.
   private let gap: ClosedRange<Int64>
-  /// Samples in a run.
+  /// The number of samples in a run.
   private let run: Int
-  /// Seconds from the earliest that a run may begin to the earliest for the next.
+  /// The time from the earliest start of a run to the earliest start of the next, in seconds.
   private let slot: Double
   private let shrink: Double
 
@@ -22,7 +22,8 @@ struct Rhythm: Sendable {
     shrink = min(1, 0.98 * slot / (mean * Double(self.run)))
   }
 
-  /// The start of sample `index`, in seconds since 1970; after `previous`, the one before's.
+  /// Returns the start of sample `index`, in seconds since 1970. It is later than `previous`, the start of the sample
+  /// before.
   func start(of index: Int, after previous: Int64, _ random: inout SeededGenerator) -> Int64 {
     guard index % run == 0 else {
       return previous + max(1, Int64(Double(gap.draw(&random)) * shrink))

@@ -2,24 +2,24 @@ import Foundation
 import HealthModel
 import TestSupport
 
-/// The samples of one type from one source, by start.
+/// The samples of a type from a single source, ordered by start.
 struct Series: Sendable {
   private let kind: SeriesKind
   private let rhythm: Rhythm
   private let identity: HealthHistory.Identity
   private let count: Int
-  /// From here on samples come live.
+  /// The time after which samples arrive live, in seconds since 1970.
   private let live: Int64
   private let isExact: Bool
   private var random: SeededGenerator
   private var index = 0
-  /// Of the next sample, in seconds since 1970.
+  /// The start of the next sample, in seconds since 1970.
   private(set) var start: Int64
   private var following: Int64
-  /// When the source wrote its latest samples: several share one instant.
+  /// The time at which the source last wrote samples. Several samples share the time.
   private var sync: Int64 = 0
   private var syncFraction: Int64 = 0
-  /// What the value wanders about.
+  /// The level around which values vary.
   private var level = 0.5
 
   init(
@@ -40,7 +40,7 @@ struct Series: Sendable {
   var isOver: Bool { index >= count }
   var hasImports: Bool { !isOver && start < live }
 
-  /// The next sample; a correlation comes after its members.
+  /// Returns the next sample. A correlation comes after its members.
   mutating func next() -> [Sample] {
     let isLive = start >= live
     // What is contiguous is so within a run only.
@@ -92,7 +92,7 @@ struct Series: Sendable {
     return sample
   }
 
-  /// Version 4 (RFC 9562 section 5.4).
+  /// Returns a UUID of version 4 (RFC 9562 section 5.4).
   private mutating func uuid() -> UUID { random.uuid() }
 }
 

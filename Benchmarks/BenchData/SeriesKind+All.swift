@@ -1,7 +1,7 @@
 import HealthModel
 
 extension SeriesKind {
-  /// Everything that is recorded, the most frequent first.
+  /// All kinds of a person's record.
   static let all: [SeriesKind] = activity + body + apps
 
   private static let activity: [SeriesKind] = [
@@ -112,7 +112,7 @@ extension SeriesKind {
 }
 
 extension SeriesKind.Content {
-  /// - Parameter context: `HKHeartRateMotionContext`: 1 at rest, 2 in motion.
+  /// - Parameter context: The `HKHeartRateMotionContext`: 1 at rest, 2 in motion.
   fileprivate static func heartRate(_ value: Double, context: Int64?) -> Self {
     SeriesKind.quantity(
       value, "count/min", context.map { ["HKMetadataKeyHeartRateMotionContext": .integer($0)] } ?? [:])

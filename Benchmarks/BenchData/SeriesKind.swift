@@ -1,32 +1,33 @@
 import HealthModel
 
-/// A type as one recorder writes it: how much of it there is, when it comes, and what it says.
+/// A type as recorded by a single source: its frequency, its timing and its content.
 struct SeriesKind: Sendable {
   struct Content: Sendable {
     var payload: Payload
     var metadata: Metadata = [:]
-    /// The payload is then made to be their correlation.
+    /// The values of a correlation's members. If there are any, the payload becomes their correlation.
     var members: [(SampleType, Quantity)] = []
   }
 
   let type: SampleType
   let person: Recorder
-  /// Of 1,000 samples.
+  /// The number of samples per 1,000 samples of the record.
   let share: Double
-  /// Seconds from one start to the next within a run, and samples in a run.
+  /// The range of seconds from a start to the next within a run. `run` is the number of samples in a run.
   let gap: ClosedRange<Int64>
   let run: Int
-  /// Seconds that one lasts, at most to the next.
+  /// The range of a sample's duration in seconds, limited by the start of the next sample.
   var length: ClosedRange<Int64> = 0...0
-  /// One ends where the next begins.
+  /// Whether each sample ends where the next begins.
   var isContiguous = false
-  /// Seconds from a sample's end to when it is written; what ends before then is written with it.
+  /// The range of seconds from a sample's end until it is written. Samples that end before then are written with it.
   var delay: ClosedRange<Int64> = 0...2
-  /// Whether it has microseconds when it comes live.
+  /// Whether live samples have microseconds.
   var hasFractions = true
   let content: @Sendable (inout Draw) -> Content
 
-  /// Of `total` samples in all; as one step may give three, they are at least so many together.
+  /// Returns the number of steps for a record of `total` samples. Because a step may give three samples, all kinds
+  /// together give at least `total` samples.
   func count(of total: Int) -> Int {
     Int((share / 1000 * Double(total)).rounded(.up))
   }

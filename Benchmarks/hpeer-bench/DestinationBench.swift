@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about delivering to destinations.
+/// The command that benchmarks deliveries to destinations.
 struct DestinationBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "destinations",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about writing files.
+/// The command that benchmarks exports.
 struct ExportBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Measure exports in every format.",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Measures hpeer on this machine, with data of its own. `scripts/bench` builds and runs it.
+/// A benchmark tool for hpeer that uses synthetic data. `scripts/bench` builds and runs it.
 @main
 struct HpeerBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

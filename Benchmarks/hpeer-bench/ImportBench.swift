@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about reading Apple's export.
+/// The command that benchmarks imports.
 struct ImportBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Measure imports: the first, again, a later export, a large one, killed; others'.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchData
 import OperatingSystem
 
-/// A made-up export, for tests, demos and whoever wants to try an importer.
+/// The command that writes a synthetic export for tests, demos and trials of importers.
 struct MakeExport: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "make-export", abstract: "Write a made-up Apple Health export of any size.",

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about pulling from the apps on phones, of which stand-ins answer.
+/// The command that benchmarks pulls from simulated phone apps.
 struct PhonesBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "phones", abstract: "Measure pulls from phones: requests, bytes, time and memory.",
@@ -19,7 +19,7 @@ struct PhonesBench: AsyncParsableCommand {
   func run() async throws { try await options.run(PhoneRow.allCases.filter(only.contains)) }
 }
 
-/// What is measured about phones.
+/// The benchmarks of phones.
 enum PhoneRow: String, BenchRow {
   case healthsync, healthapptransfer
 

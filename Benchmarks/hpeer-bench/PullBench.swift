@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about bringing one store up to date with another.
+/// The command that benchmarks pulls.
 struct PullBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pull", abstract: "Measure pulls: bulk, incremental, memory, many clients, live, over a slow network.",

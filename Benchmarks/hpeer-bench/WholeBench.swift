@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// All there is.
+/// The default command, which runs all benchmarks.
 struct WholeBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "all", abstract: "Measure pulls, then imports, exports, looks, phones and deliveries.",

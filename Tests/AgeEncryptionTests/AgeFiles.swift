@@ -4,9 +4,9 @@ import TestSupport
 
 @testable import AgeEncryption
 
-/// Files of age in memory.
+/// A namespace for age files in memory.
 enum AgeFiles {
-  /// 32 bytes of 0x42.
+  /// An age key made of 32 bytes of 0x42.
   static let key = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
   static let recipient = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
 
@@ -21,7 +21,7 @@ enum AgeFiles {
     return result + encryptor.finish()
   }
 
-  /// - Parameter step: how many bytes are given at a time.
+  /// - Parameter step: The maximum number of bytes returned by a read.
   static func decrypt(_ file: [UInt8], _ keys: [AgeKey], step: Int = 4096) throws -> [UInt8] {
     var rest = file[...]
     let reader = try AgeReader { count in
@@ -34,7 +34,7 @@ enum AgeFiles {
     return result
   }
 
-  /// A header with these lines between the version and the code, sealed with `fileKey`, and an empty payload after it.
+  /// Returns a file whose header has these stanzas, sealed with `fileKey`, and whose payload is empty.
   static func file(_ stanzas: [AgeStanza], _ bytes: [UInt8] = [1, 2, 3]) throws -> [UInt8] {
     let fileKey = FileKey.random()
     let own = try X25519Stanza.wrap(fileKey, to: secret().publicKey)
@@ -49,18 +49,18 @@ enum AgeFiles {
   }
 }
 
-/// The programs of the Debian package `age`, as judges.
+/// The programs of the Debian package `age`, used as a reference.
 enum AgeProgram {
   static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/age")
   private static let tool = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "Tools/age-passphrase").path
 
-  /// Throws unless the program ends well.
+  /// Runs age. Throws if its exit status isn't 0.
   static func run(_ arguments: String...) throws { try run(["/usr/bin/age"] + arguments) }
 
   static func run(all arguments: [String]) throws { try run(["/usr/bin/age"] + arguments) }
 
-  /// The same, where it asks for a passphrase.
+  /// Runs age with a passphrase typed at its prompt.
   static func run(passphrase: String, _ arguments: String...) throws { try run([tool, passphrase] + arguments) }
 
   private struct Failure: Error {

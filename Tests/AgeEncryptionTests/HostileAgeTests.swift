@@ -5,7 +5,7 @@ import Testing
 
 @testable import AgeEncryption
 
-/// Nothing that was changed is ever taken for what was written.
+/// Tests that a modified file is never accepted.
 @Suite struct HostileAgeTests {
   @Test("a bit flipped anywhere, an end cut off anywhere, and anything behind it")
   func damage() throws {

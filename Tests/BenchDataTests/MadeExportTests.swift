@@ -10,7 +10,7 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// The lines of an export's XML.
+  /// Returns the lines of an export's XML.
   private func lines(
     _ changes: Set<MadeExport.Change>? = nil, records: Int = records, _ change: (inout MadeExport) -> Void = { _ in }
   ) throws -> [String] {
@@ -26,7 +26,7 @@ import Testing
     return lines
   }
 
-  /// Records without what changes in every export.
+  /// Returns the records without the device addresses, which differ in every export.
   private func records(_ lines: [String]) -> [String] {
     lines.filter { $0.hasPrefix(" <Record ") }.map { $0.replacing(#/HKDevice: 0x[0-9a-f]+/#, with: "") }
   }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Destinations
 
-/// What becomes of days that were delivered when the person decides for another home zone.
+/// Tests of days that were delivered before the person changed the home zone.
 @Suite("Another home zone", .timeLimit(.minutes(10)))
 struct HomeZoneTests {
   private let directory: TemporaryDirectory
@@ -38,7 +38,7 @@ struct HomeZoneTests {
     sample(RecordFixture.steps, start, for: 60, .quantity(Quantity(count, "count")))
   }
 
-  /// 1,100 where it is noon now, and 100 where it is one in the morning.
+  /// Adds steps that give a total of 1,100 in a zone where it is noon now, and 100 where it is one in the morning.
   private func addStepsOfToday() async throws {
     // A minute is in one hour.
     let now = Timestamp.now.seconds / 60 * 60
@@ -48,7 +48,7 @@ struct HomeZoneTests {
       ]))
   }
 
-  /// A zone in which this hour is that one.
+  /// Returns a time zone in which the current hour is `hour`.
   private static func zone(ofHour hour: Int) -> String {
     let offset = (hour - Int(Timestamp.now.seconds / 3_600 % 24) + 36) % 24 - 12
     // These names count to the west.
@@ -154,7 +154,7 @@ struct HomeZoneTests {
       ].joined(separator: "\r\n"))
     #expect(added.status == 201)
 
-    /// Without what tells two records apart.
+    /// Returns the events without the part of their UIDs that identifies the record.
     func events() async throws -> Set<String> {
       let all = try await server.events("health").map(\.uid)
       #expect(Set(all).count == all.count)

@@ -3,22 +3,22 @@ import Foundation
 import HealthModel
 import Synchronization
 
-/// Has what it was given by UUID, and fails as it is told to.
+/// A destination that stores samples by UUID and fails on demand.
 final class ScriptedDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("scripted"), "Does as it is told.", repetition: .idempotent, fields: [])
   let capabilities: DestinationCapabilities
-  /// Asked before the delivery with the number of the attempt, from 0.
+  /// A closure called before each delivery with the number of the attempt, starting at 0.
   private let before: @Sendable (Int, DeliveryBatch) async throws -> Void
-  /// Asked when the batch is there: what it throws is a lost acknowledgement.
+  /// A closure called after the batch was stored. If it throws, the acknowledgement is lost.
   private let after: @Sendable (Int, DeliveryBatch) async throws -> Delivery
 
   struct State {
     var samples: [UUID: Sample] = [:]
     var keys: [DeliveryKey] = []
-    /// Which samples came with each of the keys.
+    /// The samples that came with each of the keys.
     var additions: [Set<UUID>] = []
-    /// Of samples that came although they were there, by how often.
+    /// The number of samples that came although they were already stored.
     var repetitions = 0
   }
 
@@ -59,7 +59,7 @@ final class ScriptedDestination: Destination {
   }
 }
 
-/// A clock on which pauses are over at once, and deadlines never come.
+/// A clock whose sleeps return at once and whose deadlines never pass.
 final class RecordingClock: Clock {
   struct Instant: InstantProtocol {
     var time: Duration

@@ -41,7 +41,7 @@ struct ContactTests {
     return await check.findings()
   }
 
-  /// As with and without its name.
+  /// Returns the findings without and with the server named.
   private static func both(_ trial: PeerTrial) async throws -> (short: [Finding], named: [Finding]) {
     let server = try server()
     return (await findings([(server, trial)]), await findings([(server, trial)], of: server.id))

@@ -63,7 +63,7 @@ struct AvahiCheckTests {
 
 @Suite("Other responders")
 struct ResponderTests {
-  /// As the kernel prints it.
+  /// A table of UDP sockets as the kernel prints it.
   private let table = """
       sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
      2114: 00000000:14E9 00000000:0000 07 00000000:00000000 00:00000000 00000000   108        0 21170 2 00000000a3cba3ae 0

@@ -76,7 +76,7 @@ struct PortTests {
   }
 }
 
-/// A TCP socket that listens on a free port of the loopback.
+/// A TCP socket that listens on a free loopback port.
 final class Listener: Sendable {
   private let descriptor: Int32
   let port: UInt16

@@ -4,7 +4,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// What a person gets for a word: an answer first, and errors to the point.
+/// Tests that a short command gives the answer first, and precise errors.
 @Suite("Answers", .serialized, .timeLimit(.minutes(5)))
 struct AnswerTests {
   private let scratch: Scratch
@@ -18,7 +18,7 @@ struct AnswerTests {
     return outcome
   }
 
-  /// Steps of so many days, the last of them yesterday, each a hundred more than the one before.
+  /// Adds steps for a number of days up to yesterday, each day with a hundred more than the day before.
   private func fill(_ days: Int) async throws {
     let today = Timestamp.now.seconds / 86_400 * 86_400
     let samples = (1...days).map { ago in
@@ -31,7 +31,7 @@ struct AnswerTests {
     try await HealthStore(directory: home.home).apply(ChangeBatch(additions: samples))
   }
 
-  /// What a command shows on a terminal of 80x24.
+  /// Returns the lines that a command shows on an 80x24 terminal.
   private func screen(_ arguments: String...) async throws -> [String] {
     let terminal = try PseudoTerminal(["HPEER_HOME=\(home.home)", "TZ=UTC", Build.hpeer] + arguments)
     _ = try await terminal.exitStatus()

@@ -2,7 +2,7 @@ import Foundation
 import HealthStore
 import Testing
 
-/// The audit log through the command line.
+/// Tests of the audit log on the command line.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct AuditCommandTests {
   private let scratch: Scratch
@@ -12,7 +12,7 @@ struct AuditCommandTests {
     scratch = try Scratch()
   }
 
-  /// Each import writes down that it begins and that it has ended.
+  /// Each import records its start and its end.
   @Test("old events are removed by hand, and what remains can be verified")
   func pruning() async throws {
     for _ in 0..<2 { #expect(try await home.run("import", SampleExport.small.path).status == 0) }

@@ -4,7 +4,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Automations from their first day to their last, at the terminal, and what `hpeer status` says of them.
+/// Tests of the life cycle of automations at the terminal, and of their part in `hpeer status`.
 @Suite(.timeLimit(.minutes(5)))
 struct AutomationCommandTests {
   private let sampled: SampledHome

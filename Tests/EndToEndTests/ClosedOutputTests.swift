@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Standard output is closed, or cannot be written: what could not be said must not end as if it had been.
+/// Tests with standard output closed or not writable: a command that couldn't print its result must not succeed.
 @Suite(.timeLimit(.minutes(5)))
 struct ClosedOutputTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One host, no network but loopback: what the commands say and how they end.
+/// Tests of the commands' output and exit codes on a single host, without a network except loopback.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct CommandLineTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is understood of a command line, and what is said of one that is not.
+/// Tests of the parsing of command lines and of the messages for invalid command lines.
 @Suite(.timeLimit(.minutes(5)))
 struct CommandWordsTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the Tab key offers, asked for as the scripts of the shells do.
+/// Tests of shell completion, requested as the shells' scripts do.
 @Suite(.timeLimit(.minutes(5)))
 struct CompletionTests {
   private let scratch: Scratch
@@ -9,7 +9,7 @@ struct CompletionTests {
 
   init() throws { scratch = try Scratch() }
 
-  /// What is offered for the last of these words.
+  /// Returns the completions for the last word.
   private func offered(_ command: [String], _ argument: String, _ words: [String]) async throws -> [String] {
     let words = ["hpeer"] + words
     let last = words.last ?? ""

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Options that are set once: where from, and what counts first.
+/// Tests of options set in config.toml or the environment, and of their precedence.
 @Suite(.timeLimit(.minutes(5)))
 struct ConfigCommandTests {
   private let scratch: Scratch

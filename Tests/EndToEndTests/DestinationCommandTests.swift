@@ -4,7 +4,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// A destination from its first day to its last, at the terminal.
+/// Tests of the life cycle of a destination at the terminal.
 @Suite(.timeLimit(.minutes(5)))
 struct DestinationCommandTests {
   private let sampled: SampledHome

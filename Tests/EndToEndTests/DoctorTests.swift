@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// `hpeer doctor` on hosts where one thing is wrong.
+/// Tests of `hpeer doctor` on hosts with a single fault.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
 struct DoctorTests {
-  /// Findings by their id: severity, text, remedy.
+  /// A report with its findings: ID, severity, text and remedy.
   private struct Report: Decodable {
     struct Finding: Decodable {
       var id: String
@@ -152,7 +152,7 @@ struct DoctorTests {
     #expect(busless["avahi.unknown"]?.severity == "note")
   }
 
-  /// Why a packet filter cannot be set up in a network namespace here, or nil.
+  /// The reason why a packet filter can't be set up in a network namespace here, or nil.
   private static let noPacketFilter: String? = {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

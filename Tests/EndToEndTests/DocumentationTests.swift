@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the pages say is so: their links, the commands that they name, and what they show.
+/// Tests that the documentation is right: its links, the commands that it mentions, and the output that it shows.
 @Suite(.timeLimit(.minutes(10)))
 struct DocumentationTests {
   private func script(_ name: String, _ arguments: String...) async throws -> Outcome {

@@ -2,7 +2,7 @@ import BenchData
 import Foundation
 import Testing
 
-/// What `hpeer export` writes to: compressed files, several files, a zip file.
+/// Tests of the files that `hpeer export` writes: compressed files, several files, a zip file.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExportFilesTests {
   private let scratch: Scratch
@@ -105,8 +105,8 @@ struct ExportFilesTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["home"])
   }
 
-  /// Runs a program and says how much memory was resident at most. A process between, because one counts what its parent had
-  /// before it.
+  /// A script that runs a program and prints its peak resident memory. The extra process is needed because a
+  /// process's peak starts with its parent's memory.
   private static let script = """
     import resource, subprocess, sys
     result = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// `hpeer export`, and `hpeer import` of what it wrote.
+/// Tests of `hpeer export`, and of `hpeer import` of the exported files.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExportTests {
   private let scratch: Scratch
@@ -14,7 +14,7 @@ struct ExportTests {
 
   private var home: Host { scratch.host("home") }
 
-  /// A store that holds every oddity, and deletions.
+  /// Fills a store with all edge cases and with deletions.
   private func fill(_ host: Host) async throws {
     let store = try HealthStore(directory: host.home)
     var maker = SampleMaker(seed: 21)
@@ -40,7 +40,7 @@ struct ExportTests {
     (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? 0
   }
 
-  /// What is in the folder, hidden or not.
+  /// Returns the names in the folder, including hidden files.
   private func files() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter { $0 != "home" }.sorted()
   }

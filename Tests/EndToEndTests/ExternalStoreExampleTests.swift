@@ -2,7 +2,7 @@ import BenchData
 import Foundation
 import Testing
 
-/// The program of Examples/TextFileStore beside a record that hpeer keeps.
+/// Tests of the program in Examples/TextFileStore with a record that hpeer maintains.
 @Suite(.timeLimit(.minutes(5)))
 struct ExternalStoreExampleTests {
   private static let example = URL(fileURLWithPath: Build.hpeer).deletingLastPathComponent()

@@ -2,10 +2,11 @@ import Foundation
 import HealthStore
 import Testing
 
-/// `hpeer pull --watch`: what happens on one machine is on the other a moment later, for as long as it runs.
+/// Tests of `hpeer pull --watch`: changes on a machine reach the other within moments, for as long as the command
+/// runs.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct FollowTests {
-  /// Starts following and waits until it is up to date.
+  /// Starts to follow and waits until the client is up to date.
   private func follow(_ host: Host, _ arguments: [String] = []) async throws -> RunningCommand {
     let following = try host.start(["pull", "--watch"] + arguments)
     try await following.errors(matching: #/up to date/#)
@@ -26,12 +27,12 @@ struct FollowTests {
     try await laptop.expect(wanted, after: "following")
   }
 
-  /// How many requests of clients are on record.
+  /// Returns the number of clients' requests in the audit log.
   private func requests(_ studio: Host) async throws -> Int {
     try await events(studio).count { ["data.read", "read.started", "follow.started"].contains($0) }
   }
 
-  /// The names of all events on record.
+  /// Returns the names of all events in the audit log.
   private func events(_ studio: Host) async throws -> [String] {
     try await HealthStore(directory: studio.home, create: false).audit.records().map(\.event)
   }
@@ -111,7 +112,7 @@ struct FollowTests {
     #expect(added >= held && added < held + 50, "\(added) added, \(held) held")
   }
 
-  /// A laptop that is paired with two servers, the studio and the attic.
+  /// Returns a laptop that is paired with two servers, the studio and the attic.
   private func pairedWithTwo(atticHolds export: SampleExport) async throws -> (homes: PairedHomes, attic: Host) {
     let homes = try await PairedHomes(export: .small)
     let attic = homes.scratch.host("attic")

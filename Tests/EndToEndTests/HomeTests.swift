@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// Where everything is kept: `--home`, `HPEER_HOME`, the XDG Base Directory Specification, `HOME`.
+/// Tests of the location of the home: `--home`, `HPEER_HOME`, the XDG Base Directory Specification, `HOME`.
 @Suite(.timeLimit(.minutes(5)))
 struct HomeTests {
   private let scratch: Scratch
 
   init() throws { scratch = try Scratch() }
 
-  /// Runs `hpeer identity`, which makes its home, in the folder `work`, with this environment and no other.
+  /// Runs `hpeer identity`, which creates its home, in the folder `work`, with exactly this environment.
   private func identity(_ environment: [String: String], _ arguments: [String] = []) async throws -> Outcome {
     let folder = scratch.path + "/work"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

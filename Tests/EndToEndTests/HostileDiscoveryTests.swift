@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// Somebody on the network who announces whatever mDNS can carry, and some of what it cannot.
+/// Tests with a machine on the network that announces everything that mDNS can carry, and some of what it can't.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
 struct HostileDiscoveryTests {
   private typealias Announcement = HostileHost.Announcement
 
-  /// Names, records and packets that break something somewhere.
+  /// Names, records and packets that tend to break programs.
   private static var nastyAnnouncements: [Announcement] {
     let texts = [
       HostileText.name, "\u{1B}[2J", "👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿", "../../etc/passwd", "--all", "$(reboot)", "a\u{0}b", "\u{202E}oiduts", " ",
@@ -193,7 +193,7 @@ struct HostileDiscoveryTests {
     var more: [String: Int]
   }
 
-  /// In bytes, as long as the process could be looked at.
+  /// Returns the peak memory of a process in bytes, for as long as it can be observed.
   private static func peakMemory(of command: RunningCommand) async throws -> Int {
     var peak = 0
     while let status = try? String(contentsOfFile: "/proc/\(command.pid)/status", encoding: .utf8),

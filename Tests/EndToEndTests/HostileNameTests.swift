@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Text from elsewhere in every place where the commands show some.
+/// Tests with hostile text in every place where the commands show text from elsewhere.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct HostileNameTests {
   private let scratch: Scratch
@@ -10,7 +10,7 @@ struct HostileNameTests {
     scratch = try Scratch()
   }
 
-  /// For SQL, which has no escapes.
+  /// The hostile name as an SQL expression, because SQL has no escapes.
   private var quoted: String {
     "CAST(x'\(HostileText.name.utf8.map { String(format: "%02x", $0) }.joined())' AS TEXT)"
   }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer inbox`, and what serves it, with curl in the place of an app.
+/// Tests of `hpeer inbox` and its server, with curl in place of an app.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct InboxCommandTests {
   private static let serving = ["--port", "0", "--inbox-port", "0", "--no-advertise", "--bind", "127.0.0.1"]
@@ -25,7 +25,7 @@ struct InboxCommandTests {
     return (server, try #require(Int(match.1)))
   }
 
-  /// The status that curl is answered with.
+  /// Posts the body with curl and returns the response's status.
   private func post(
     _ home: Host, _ port: Int, _ header: String, scheme: String = "https", trusting authority: String? = nil
   ) async throws -> String {

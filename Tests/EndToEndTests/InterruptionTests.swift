@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// A pull that is killed, cut off or out of room, and then run again: the same content, nothing twice.
+/// Tests of a pull that is killed, disconnected or out of disk space, and then repeated: the content is the same, and
+/// nothing is duplicated.
 @Suite(
   .serialized, .timeLimit(.minutes(15)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
 struct InterruptionTests {
-  /// A studio with a large import, serving and paired with the laptop, which has not pulled yet.
+  /// Returns a serving studio with a large import, and the laptop, which is paired but has not pulled yet.
   private func pairedHosts() async throws -> (TwoHosts, server: RunningCommand) {
     let hosts = try await TwoHosts()
     // While the client is stopped, the server would hand over all that it has to buffers of many megabytes: then neither

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What `--json` prints is what docs/reference/schemas says, whatever happens; docs/reference/json.md explains it.
+/// Tests that the output of `--json` always matches docs/reference/schemas, which docs/reference/json.md explains.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct JSONOutputTests {
-  /// The schema of each command that takes `--json`; where `isLines`, of each line.
+  /// The schema of each command with `--json`. If `isLines` is true, the schema describes each line.
   private static let schemas: [String: (schema: String, isLines: Bool)] = [
     "import": ("import.json", false), "types": ("types.json", false), "show": ("sample.json", true),
     "digest": ("digest.json", false), "discover": ("discover.json", false), "pull": ("pull.json", true),
@@ -32,7 +32,7 @@ struct JSONOutputTests {
     schema = try JSONSchema(directory: Self.documents)
   }
 
-  /// Fails the test unless everything on standard output is one JSON value a line that is as the schema says.
+  /// Fails the test unless each line of standard output is a JSON value that matches the schema.
   private func expect(
     _ outcome: Outcome, _ name: String, lines expected: Int? = 1, status: Int32 = 0,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -48,7 +48,7 @@ struct JSONOutputTests {
     }
   }
 
-  /// The same for an error, whose code is the exit code.
+  /// Fails the test unless the output is an error whose code is the exit code.
   private func expectError(
     _ outcome: Outcome, _ kind: String, _ status: Int32, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -62,7 +62,7 @@ struct JSONOutputTests {
 
   // MARK: Every command
 
-  /// A command as `--experimental-dump-help` has it.
+  /// A command as described by `--experimental-dump-help`.
   private struct CommandHelp: Decodable {
     struct Argument: Decodable {
       struct Name: Decodable { var name: String }
@@ -72,7 +72,7 @@ struct JSONOutputTests {
     var subcommands: [CommandHelp]?
     var arguments: [Argument]?
 
-    /// Those with `--json`, by the words that lead to them.
+    /// Returns the commands with `--json`, as the words that lead to them.
     func takingJSON(below path: [String] = []) -> [String] {
       let isTaking = (arguments ?? []).contains { $0.names?.contains { $0.name == "json" } ?? false }
       let own = isTaking ? [path.joined(separator: " ")] : []

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Whoever may put something into a home, or gives one away, gains nothing by links in it.
+/// Tests that links in a home don't help an attacker who can put files into it, or who gave it away.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct LinkTests {
   private let scratch: Scratch
@@ -12,11 +12,11 @@ struct LinkTests {
     home = scratch.host("home")
   }
 
-  /// A file that hpeer opens in its home, and a command that does.
+  /// A file that hpeer opens in its home, and a command that opens it.
   struct Name: Sendable, CustomTestStringConvertible {
     var name: String
     var command: [String]
-    /// What must not be there, so that it is made.
+    /// A file that must be absent for the file to be created.
     var without: String?
 
     var testDescription: String { name }

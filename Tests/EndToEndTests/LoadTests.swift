@@ -12,13 +12,13 @@ import Testing
 
 @testable import PeerTrust
 
-/// The built server under more than a household can do to it.
+/// Tests of the built server under more load than a household can produce.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LoadTests {
   private static let clients = 200
   private static let idle = 2_000
   private static let samples = 1_000
-  /// What a server may hold, whatever clients do.
+  /// The maximum memory of a server, whatever clients do.
   private static let maximumMegabytes = 160
 
   @Test("200 pulls at once beside 2,000 idle connections: each is right, and others are answered meanwhile")
@@ -117,7 +117,7 @@ struct LoadTests {
   }
 }
 
-/// `hpeer serve` on a store of its own, with clients that have paired.
+/// An `hpeer serve` process with its own store and with paired clients.
 private struct LoadedServer: Sendable {
   let tokens: [BearerToken]
   let expected: [SampleReference: Sample]
@@ -128,8 +128,8 @@ private struct LoadedServer: Sendable {
   private let tls: NIOSSLContext
 
   /// - Parameters:
-  ///   - bytesEach: of metadata that cannot be compressed.
-  ///   - descriptors: what the server may have open; `nil` for as many as this process.
+  ///   - bytesEach: The number of bytes of incompressible metadata in each sample.
+  ///   - descriptors: The server's limit of open files, or `nil` for the limit of this process.
   init(samples: Int, bytesEach: Int = 0, clients: Int, descriptors: Int? = nil) async throws {
     scratch = try Scratch()
     let host = scratch.host("studio")
@@ -183,7 +183,8 @@ private struct LoadedServer: Sendable {
 
   // MARK: What clients do
 
-  /// Over a connection of its own, as the first client; the crowd has used up what strangers may ask.
+  /// Requests the status over a new connection, as the first client unless given a token. A token is needed because
+  /// the crowd has used up the requests allowed to strangers.
   func status(_ token: BearerToken? = nil) async throws {
     let headers = [("Authorization", "Bearer \((token ?? tokens[0]).text)")]
     try await PeerConnection.withConnection(to: endpoint, trust: trust) { connection in
@@ -224,7 +225,8 @@ private struct LoadedServer: Sendable {
       .connect(host: "127.0.0.1", port: endpoint.port).get()
   }
 
-  /// Every other one is TCP that says nothing, the rest TLS that has asked something and then goes silent.
+  /// Opens idle connections. Half of them are silent TCP connections, the rest TLS connections that go silent after a
+  /// request.
   func openIdle(_ count: Int) async throws -> [any Channel] {
     try await withThrowingTaskGroup(of: [any Channel].self) { group in
       for _ in 0..<20 {
@@ -246,7 +248,7 @@ private struct LoadedServer: Sendable {
     }
   }
 
-  /// How often the audit log has an event of this name of a client.
+  /// Returns how often the audit log has an event of this name for a client.
   func events(_ name: AuditEvent.Name, of client: String) async throws -> Int {
     let store = try HealthStore(directory: scratch.host("studio").home)
     let records = try await store.audit.records()
@@ -257,9 +259,9 @@ private struct LoadedServer: Sendable {
 
   var isRunning: Bool { kill(process.pid, 0) == 0 }
 
-  /// Resident memory now.
+  /// The current resident memory.
   var megabytes: Int { memory("VmRSS:") }
-  /// The most that was resident.
+  /// The peak resident memory.
   var peakMegabytes: Int { memory("VmHWM:") }
 
   private func memory(_ field: String) -> Int {
@@ -269,7 +271,7 @@ private struct LoadedServer: Sendable {
   }
 }
 
-/// Has this process open as many files as it is allowed to.
+/// Raises the limit of open files for this process to its maximum.
 private func raiseDescriptorLimit() -> UInt64 {
   var limit = rlimit()
   let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// Times that people type and read: local without a zone, and with their offset.
+/// Tests of times that people type and read: local times without a zone, and times with their offset.
 @Suite(.timeLimit(.minutes(5)))
 struct LocalTimeCommandTests {
   private let scratch: Scratch
@@ -13,7 +13,7 @@ struct LocalTimeCommandTests {
   private var home: Host { scratch.host("home") }
   private let berlin = ["TZ": "Europe/Berlin"]
 
-  /// Heart rates at these instants, the value being the index from 1.
+  /// Adds heart rates at these instants. Each value is the index, starting at 1.
   private func fill(_ instants: String...) async throws {
     let store = try HealthStore(directory: home.home)
     let samples = try instants.enumerated().map { index, text in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `hpeer lock` and `unlock` beside a running server, between two homes on loopback.
+/// Tests of `hpeer lock` and `unlock` with a running server, between two homes on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct LockCommandTests {
   @Test("a locked machine answers nobody, also after the server has started again, until it is unlocked")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Import on one host, pull on another, over a real network with a real Avahi on both sides.
+/// Tests of an import on a host and a pull on another, over a real network with Avahi on both sides.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))

@@ -4,7 +4,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Two people's records are kept apart: by import, and between machines.
+/// Tests that two people's records are kept apart, both by imports and between machines.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct PersonTests {
   private static let robin = "1986-05-17"
@@ -14,7 +14,7 @@ struct PersonTests {
 
   init() throws { scratch = try Scratch() }
 
-  /// The export of a person on a day of June 2024, with these of all steps that there are.
+  /// Returns the path of a person's export on a day of June 2024, with a range of all steps.
   private func export(
     _ birth: String?, sex: String = "HKBiologicalSexNotSet", blood: String = "", day: Int = 15,
     steps: Range<Int> = 0..<20
@@ -48,7 +48,7 @@ struct PersonTests {
 
   // MARK: Import
 
-  /// Nothing on standard output but, where JSON was asked for, the error.
+  /// Expects that standard output is empty or, if JSON was requested, contains only the error.
   private func expectNoAnswer(_ outcome: Outcome, of arguments: [String]) throws {
     guard arguments.contains("--json") else {
       #expect(outcome.output.isEmpty)
@@ -166,7 +166,7 @@ struct PersonTests {
 
   // MARK: Between machines
 
-  /// Pairs `laptop` with `studio`, and says what pairing said.
+  /// Pairs `laptop` with `studio` and returns the output of the pairing.
   private func pair(_ laptop: Host, with studio: Host, _ port: Int) async throws -> Outcome {
     let (code, waiting) = try await studio.openWindow()
     let paired = try await laptop.run("pair", "--host", "127.0.0.1:\(port)", "--code-stdin", input: code)

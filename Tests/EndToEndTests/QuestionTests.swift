@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// What a record says, asked for at the command line: zones, first sources, units, tables.
+/// Tests of queries on the command line: time zones, preferred sources, units, tables.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct QuestionTests {
   private let scratch: Scratch
@@ -234,7 +234,7 @@ struct QuestionTests {
     #expect(missing.status == 2 && missing.errors.contains("no workout here yet"), "\(missing.errors)")
   }
 
-  /// What a command shows on a terminal, when it has ended.
+  /// Runs a command on a terminal and returns the terminal when the command has ended.
   private func screen(_ arguments: [String], columns: UInt16, environment: [String] = []) async throws -> PseudoTerminal
   {
     let command = ([Build.hpeer] + arguments).map { "'\($0)'" }.joined(separator: " ")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a destination has written is imported by the name that it has in config.toml.
+/// Tests of the import of a destination's files by the destination's name in config.toml.
 @Suite(.timeLimit(.minutes(5)))
 struct ReadingBackTests {
   @Test("a folder, by the destination's name: everything is there already, and in another home all of it is new")

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// `hpeer run`: one process that serves, follows and delivers, between two homes on loopback.
+/// Tests of `hpeer run`, which serves, follows and delivers in a single process, between two homes on loopback.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct RunCommandTests {
-  /// The lines of a file, which a destination of the kind `command` has appended to.
+  /// Returns the number of lines in a file to which a destination of the kind `command` has appended.
   private func lines(_ path: String) -> Int {
     (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n").count ?? 0
   }

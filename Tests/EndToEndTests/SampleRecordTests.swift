@@ -1,8 +1,7 @@
 import Foundation
 import Testing
 
-/// `scripts/sample-export` says what the right totals of its made-up record are, by a computation that shares nothing with
-/// hpeer: what hpeer says of the export must be that.
+/// Tests that hpeer's totals of a synthetic record equal those that `scripts/sample-export` computes independently.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SampleRecordTests {
   private let scratch: Scratch
@@ -13,7 +12,7 @@ struct SampleRecordTests {
     home = scratch.host("home")
   }
 
-  /// The days of a type by `hpeer stats`.
+  /// Returns the days of a type as `hpeer stats` prints them.
   private func days(_ type: String) async throws -> [String: [String: Any]] {
     let outcome = try await home.run("stats", type, "--by", "day", "--zone", "Europe/Berlin", "--json")
     #expect(outcome.status == 0, "\(type): \(outcome.errors)")
@@ -88,7 +87,7 @@ struct SampleRecordTests {
     #expect(durations == truth.workouts.map { Double($0.minutes * 60) }.sorted())
   }
 
-  /// Imports a person's export, and returns what is right of it.
+  /// Imports a person's export and returns its expected totals.
   private func truth(of arguments: [String]) async throws -> Truth {
     let path = scratch.path + "/export.zip"
     let made = try await RunningCommand(
@@ -102,9 +101,9 @@ struct SampleRecordTests {
   }
 }
 
-/// The right totals of a made-up record, as `scripts/sample-export --truth` writes them.
+/// The expected totals of a synthetic record, as written by `scripts/sample-export --truth`.
 private struct Truth: Decodable {
-  /// The types of which a day has a sum.
+  /// The types that have a daily sum.
   static let sums = [
     "stepCount", "distanceWalkingRunning", "activeEnergyBurned", "basalEnergyBurned", "flightsClimbed",
     "appleExerciseTime", "distanceCycling", "distanceSwimming", "timeInDaylight", "dietaryWater", "dietaryCaffeine",
@@ -141,7 +140,7 @@ private struct Truth: Decodable {
   }
 
   var days: [String: Day]
-  /// Minutes of each stage of the nights, by the day on which they end.
+  /// The minutes of each sleep stage, by the day on which the night ends.
   var nights: [String: [String: Int]]
   var workouts: [Workout]
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the scripts print, to people and to logs.
+/// Tests of the output of scripts, on terminals and in logs.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ScriptTests {
   private static let progress = Build.root + "/scripts/lib/build-progress"

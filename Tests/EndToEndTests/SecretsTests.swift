@@ -4,7 +4,7 @@ import Testing
 
 private let isRoot = geteuid() == 0
 
-/// Codes, tokens and keys are where they must be and nowhere else.
+/// Tests that codes, tokens and keys are only where they must be.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct SecretsTests {
   private let scratch: Scratch
@@ -76,7 +76,8 @@ struct SecretsTests {
     }
   }
 
-  /// Arguments and environment of every process that has the path in either: six digits may be in another's by chance.
+  /// Returns the arguments and environment of every process that has the path in either. Other processes are skipped,
+  /// because six digits may occur in them by chance.
   private static func processes(of path: String) -> [(String, String)] {
     let ids = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.filter { Int($0) != nil } ?? []
     return ids.flatMap { id in

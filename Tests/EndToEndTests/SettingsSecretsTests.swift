@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Secrets of destinations, which settings only name: nothing that is run, said, logged or kept has them.
+/// Tests that the secrets that settings refer to appear in no command, output, log or stored file.
 @Suite("Secrets in settings", .timeLimit(.minutes(5)))
 struct SettingsSecretsTests {
   private let sampled: SampledHome
   private var scratch: Scratch { sampled.scratch }
   private var home: Host { sampled.host }
 
-  /// By the variable or file that has it.
+  /// The secrets, by the kind of their reference.
   private static let secrets = ["file": "Xyzzy0123456789fromafile", "env": "Plugh9876543210fromoutside"]
   private static let variable = ["TELLTALE_TOKEN": secrets["env"] ?? ""]
 

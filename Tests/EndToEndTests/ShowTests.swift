@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// What a person sees of samples.
+/// Tests of the output of samples.
 @Suite(.timeLimit(.minutes(5)))
 struct ShowTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a person at a terminal sees and types.
+/// Tests of output and input at a terminal.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TerminalTests {
   private let scratch: Scratch
@@ -18,12 +18,12 @@ struct TerminalTests {
       ], columns: columns, rows: rows)
   }
 
-  /// The code that is shown now.
+  /// Returns the code that is currently shown.
   private func code(_ terminal: PseudoTerminal) async throws -> String {
     String(try await terminal.text(matching: #/Code: (?:\u{1B}\[[0-9;]*m)*(\d{3} \d{3})/#).1)
   }
 
-  /// Returns when a screen of 80x24 has all of the QR code: what is beside it comes in pieces with it.
+  /// Returns when an 80x24 screen shows the whole QR code, which arrives in pieces together with the text beside it.
   private func wholeScreen(_ terminal: PseudoTerminal) async throws {
     try await terminal.text(matching: #/Ctrl-C: stop/#)
     // The last row is where the cursor is.

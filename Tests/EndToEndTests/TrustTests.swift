@@ -2,7 +2,7 @@ import Foundation
 import PeerTrust
 import Testing
 
-/// Who is let in, as people see it at their terminals.
+/// Tests of pairing and access, as seen at terminals.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct TrustTests {
   private let scratch: Scratch
@@ -11,7 +11,7 @@ struct TrustTests {
     scratch = try Scratch()
   }
 
-  /// A serving home with samples, and a client home that is paired with it.
+  /// Returns a serving home with samples, and a client home that is paired with it.
   private func pair(window arguments: [String] = []) async throws -> (
     attic: Host, laptop: Host, server: RunningCommand, port: Int
   ) {

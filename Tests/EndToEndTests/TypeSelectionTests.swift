@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// Types that a person chooses for what is handed on: a blood pressure or a meal without its numbers is of no use.
+/// Tests of the selection of types to transfer: a blood pressure or a meal includes the samples it is made of.
 @Suite(.timeLimit(.minutes(5)))
 struct TypeSelectionTests {
   private let scratch: Scratch
@@ -17,7 +17,7 @@ struct TypeSelectionTests {
       end: Timestamp(seconds: 1_718_440_200), source: Source(name: "Monitor"), payload: payload)
   }
 
-  /// A blood pressure, a meal of two, and steps.
+  /// Adds a blood pressure, a meal with two members, and steps.
   private func fill(_ host: Host) async throws {
     let numbers = [("BloodPressureSystolic", 120, "mmHg"), ("BloodPressureDiastolic", 80, "mmHg")].map {
       sample("HKQuantityTypeIdentifier" + $0.0, .quantity(Quantity($0.1, $0.2)))

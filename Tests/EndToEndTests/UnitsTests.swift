@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// In which units tables are, where a command names none.
+/// Tests of the units of tables if a command names none.
 @Suite("Units of tables", .timeLimit(.minutes(5)))
 struct UnitsTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Digests and comparisons through the command line, between two homes on loopback.
+/// Tests of digests and comparisons on the command line, between two homes on loopback.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct VerifyCommandTests {
   @Test("a pull ends with a comparison, and whatever differs later is named with exit code 9")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is said on occasions that are rare: it must fit them.
+/// Tests of the messages for rare situations.
 @Suite(.timeLimit(.minutes(5)))
 struct WordingTests {
   private let scratch: Scratch

@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// What is called when, which is what a port of a program for HealthDataSync relies on.
+/// Tests of the order of calls, on which ports of programs for HealthDataSync rely.
 @Suite("the order of calls", .timeLimit(.minutes(5)))
 struct CallOrderTests {
   private let directory: TemporaryDirectory
@@ -29,7 +29,7 @@ struct CallOrderTests {
 
   private func deletion(_ index: Int) -> Tombstone { Tombstone(sample: samples[index].reference, deleted: .now) }
 
-  /// Writes into the store's list what it is told.
+  /// A synchronizer that records its calls in the store's list.
   private struct Noting: ObjectSynchronizer, QueryObserverDelegate {
     let store: NotingStore
     let externalObjectType: any ExternalObject.Type = StepRow.self

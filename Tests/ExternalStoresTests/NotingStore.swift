@@ -3,8 +3,8 @@ import Foundation
 import HealthModel
 import Synchronization
 
-/// Has objects of several types in memory, and writes down each call with the objects that it was for. What is told to
-/// it in between (``note(_:)``) is in the same list.
+/// An in-memory store of objects of several types that records each call with its objects. Other notes, made by
+/// ``note(_:)``, go to the same list.
 final class NotingStore: ExternalStore {
   private struct State {
     var objects: [UUID: any ExternalObject] = [:]
@@ -21,8 +21,8 @@ final class NotingStore: ExternalStore {
   private let before: @Sendable (_ note: String) async throws -> Void
 
   /// - Parameters:
-  ///   - names: what objects are called in the list.
-  ///   - before: may throw in a call's place.
+  ///   - names: The names of objects in the list.
+  ///   - before: A closure called before each call, which may throw in its place.
   init(
     _ name: String = "notes", names: [UUID: String] = [:], keepsReceipts: Bool = false,
     before: @escaping @Sendable (_ note: String) async throws -> Void = { _ in }
@@ -32,7 +32,7 @@ final class NotingStore: ExternalStore {
 
   var notes: [String] { state.withLock(\.notes) }
   var uuids: Set<UUID> { state.withLock { Set($0.objects.keys) } }
-  /// The most calls that ran at the same time.
+  /// The largest number of concurrent calls.
   var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
 
   func note(_ text: String) { state.withLock { $0.notes.append(text) } }
@@ -83,7 +83,7 @@ final class NotingStore: ExternalStore {
   }
 }
 
-/// The floors of a sample.
+/// An object for a sample of flights climbed.
 struct FloorRow: ExternalObject {
   let uuid: UUID
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Says once that something is to be refused, from when it is told to.
+/// A switch that causes a single refusal after it was turned on.
 final class RefusingOnce: Sendable {
   private let isDue = Mutex(false)
 

@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// A record whose file was put back from a copy, so that it knows nothing of what was passed on since.
+/// Tests of a record that was restored from an older copy, and so doesn't know what was delivered since.
 @Suite("a record that was put back", .timeLimit(.minutes(5)))
 struct RestoredRecordTests {
   private let directory: TemporaryDirectory
@@ -24,7 +24,7 @@ struct RestoredRecordTests {
       store: record, synchronizer: TypeSynchronizer(externalObjectType: StepRow.self, externalStore: store))
   }
 
-  /// Passes on 0..<4, copies the record, passes on 4..<6, and puts the copy back, where 10..<13 are added.
+  /// Delivers 0..<4, copies the record, delivers 4..<6, restores the copy and adds 10..<13 to it.
   private func restored(_ store: NotingStore) async throws -> HealthStore {
     let (home, copy) = (directory.path("home"), directory.path("copy"))
     do {

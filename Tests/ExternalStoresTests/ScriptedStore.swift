@@ -3,7 +3,7 @@ import Foundation
 import HealthModel
 import Synchronization
 
-/// The steps of a sample.
+/// An object for a step count.
 struct StepRow: ExternalObject, Hashable {
   let uuid: UUID
   var steps: Double?
@@ -25,7 +25,7 @@ struct StepRow: ExternalObject, Hashable {
   }
 }
 
-/// Has rows in memory, writes down what it was asked, and fails as it is told to.
+/// An in-memory store that records its calls and fails on demand.
 final class ScriptedStore: ExternalStore {
   enum Call: Hashable {
     case fetch(Int)
@@ -38,7 +38,7 @@ final class ScriptedStore: ExternalStore {
   struct State {
     var rows: [UUID: StepRow] = [:]
     var calls: [Call] = []
-    /// Rows that were added although they were there.
+    /// The number of rows that were added although they already existed.
     var doubles = 0
   }
 
@@ -93,11 +93,11 @@ final class ScriptedStore: ExternalStore {
   }
 }
 
-/// Lets through what it is told to, and writes down how executions end.
+/// A delegate that permits executions on demand and records how they end.
 final class ScriptedDelegate: QueryObserverDelegate {
   private let state = Mutex((mayExecute: true, ends: [String?]()))
   private let size: Int?
-  /// An element for each end of an execution.
+  /// A stream with an element for each end of an execution.
   let ended: AsyncStream<String?>
   private let ending: AsyncStream<String?>.Continuation
 

@@ -2,7 +2,7 @@ import ExternalStores
 import HealthModel
 import Synchronization
 
-/// Passes the first addition on and then says that it failed.
+/// A store that forwards the first addition and then reports that it failed.
 final class LosingStore: ExternalStore {
   struct Lost: Error {}
 
@@ -31,7 +31,7 @@ final class LosingStore: ExternalStore {
   }
 }
 
-/// Writes down what it is told of batches.
+/// A synchronizer that records the batches it is told about.
 final class HookedSynchronizer: ObjectSynchronizer {
   let externalObjectType: any ExternalObject.Type = StepRow.self
   let externalStore: any ExternalStore

@@ -3,7 +3,8 @@ import AgeEncryption
 extension FuzzTarget {
   private static let ageKey = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
 
-  /// A file of age: it is read the same however it comes, and what is no whole file of age is never taken for one.
+  /// Fuzzes the age reader: the result doesn't depend on how the file is divided, and a truncated file is never
+  /// accepted.
   @Sendable static func ageFile(_ input: [UInt8]) {
     let keys: [AgeKey]
     do { keys = try AgeKey.all(in: ageKey) } catch { fatalError("broken promise: a key is one: \(error)") }

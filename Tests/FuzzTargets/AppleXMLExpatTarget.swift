@@ -4,8 +4,8 @@ import Foundation
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// On what expat accepts, without a document type and other things that no export has after its root, the scanner
-  /// must see the same elements with the same attributes.
+  /// Compares the XML scanner with expat: for documents that expat accepts, the scanner must report the same elements
+  /// and attributes. Constructs that no export has after its root, such as a document type, are excluded.
   @Sendable static func appleXMLAgainstExpat(_ input: [UInt8]) {
     // Expat joins CR LF, and an export has no declarations or instructions in it; 8 digits bound a reference.
     let document = Array("<HealthData>".utf8) + input + Array("</HealthData>".utf8)
@@ -54,11 +54,11 @@ extension FuzzTarget {
   }
 }
 
-/// What expat sees.
+/// The elements and attributes that expat reports, as text.
 private final class ExpatEvents {
   private var events: [String] = []
 
-  /// `nil` for what is not well-formed.
+  /// Parses a document. Returns `nil` if it is not well-formed.
   static func read(_ document: [UInt8]) -> [String]? {
     guard let parser = XML_ParserCreate("UTF-8") else { fatalError("no memory for expat") }
     defer { XML_ParserFree(parser) }
@@ -87,7 +87,8 @@ private final class ExpatEvents {
     return withExtendedLifetime(collector) { status == XML_STATUS_OK ? collector.events : nil }
   }
 
-  /// Expat makes spaces of tabs and line feeds in values (XML 1.0 section 3.3.3), an import keeps them.
+  /// Returns an attribute as text, with whitespace as spaces: expat normalizes tabs and line feeds in values (XML 1.0
+  /// section 3.3.3), but an import keeps them.
   static func attribute(_ name: String, _ value: String) -> String {
     let value = value.replacing("\n", with: " ").replacing("\t", with: " ").replacing("\r", with: " ")
     return " \(name)='\(value)'"

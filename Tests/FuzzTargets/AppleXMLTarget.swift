@@ -4,7 +4,8 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// The first byte tells whether the root is added, and seeds the sizes of chunks and batches.
+  /// Fuzzes the reader of Apple's export. The first byte determines whether a root element is added, and the sizes of
+  /// chunks and batches.
   @Sendable static func appleXML(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     var export = Array(input.dropFirst())
@@ -18,7 +19,7 @@ extension FuzzTarget {
     }
   }
 
-  /// All that reading an export gives.
+  /// The complete result of reading an export.
   private struct ExportReading: Equatable {
     var samples: [Sample] = []
     var readings: [Sample] = []

@@ -3,7 +3,8 @@ import AgeEncryption
 @testable import BackupArchive
 
 extension FuzzTarget {
-  /// The tar file in a backup, and its manifest: names lead nowhere else, and nobody gets more than there is.
+  /// Fuzzes a backup's tar file and manifest: names never lead outside the backup, and reads never exceed the actual
+  /// content.
   @Sendable static func backupFile(_ input: [UInt8]) {
     if let manifest = try? BackupManifest(input) {
       require(manifest.bytes >= 0 && manifest.files.allSatisfy { $0.bytes >= 0 }, "sizes are counts")

@@ -2,7 +2,8 @@ import HealthModel
 import PeerProtocol
 
 extension FuzzTarget {
-  /// The input is a `ChangeBatch` message: within a frame, chance would never come past the checks of Zstandard.
+  /// Fuzzes the decoder of columnar changes. The input is a bare `ChangeBatch` message, because random bytes in a
+  /// frame would rarely pass Zstandard's checks.
   @Sendable static func changeColumns(_ input: [UInt8]) {
     guard let batch = try? ColumnBatchDecoder().batch(input) else { return }
     do {
@@ -17,8 +18,8 @@ extension FuzzTarget {
     }
   }
 
-  /// The same with each text once in its dictionary: one message has a dictionary of types for samples and one for
-  /// tombstones.
+  /// Returns the same batch with each text once in its dictionary, because a message has separate dictionaries of
+  /// types for samples and tombstones.
   private static func coded(_ batch: ChangeFeedBatch) throws -> ChangeFeedBatch {
     let expander = try ChangeExpander(batch.changes)
     var coder = ChangeCoder()

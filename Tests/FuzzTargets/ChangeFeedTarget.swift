@@ -1,7 +1,8 @@
 import PeerProtocol
 
 extension FuzzTarget {
-  /// The first byte seeds the lengths of the pieces in which the rest arrives.
+  /// Fuzzes the decoder of change lines. The first byte determines the lengths of the pieces in which the rest
+  /// arrives.
   @Sendable static func changeFeed(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let stream = Array(input.dropFirst())
@@ -19,7 +20,7 @@ extension FuzzTarget {
     }
   }
 
-  /// - Parameter pieces: `nil` for all bytes at once.
+  /// - Parameter pieces: The seed for the lengths of the pieces, or `nil` for all bytes at once.
   private static func lines(of stream: [UInt8], pieces: UInt8?) -> (lines: [ChangeLine], error: ChangeFeedError?) {
     var limits = ClientLimits()
     limits.line.bytes = 2048

@@ -2,8 +2,8 @@ import Foundation
 import PeerProtocol
 
 extension FuzzTarget {
-  /// The first byte tells what follows: a token as it came; or the change, epoch and filter of one that is sealed, and
-  /// changes to its text.
+  /// Fuzzes change tokens. The first byte determines what follows: the text of a token; or the change, epoch and
+  /// filter of a token to seal, and then corruptions of its text.
   @Sendable static func changeToken(_ input: [UInt8]) {
     guard let mode = input.first else { return }
     let rest = Array(input.dropFirst())

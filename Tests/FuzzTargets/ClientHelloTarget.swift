@@ -1,8 +1,8 @@
 import PeerProtocol
 
 extension FuzzTarget {
-  /// The first byte seeds the lengths of the pieces in which the rest arrives; its lowest bit tells whether that is a
-  /// message, which is put into records, or the records themselves.
+  /// Fuzzes the ClientHello reader. The first byte seeds the lengths of the pieces in which the rest arrives. Its
+  /// lowest bit determines whether the rest is a message, which is put into records, or the records themselves.
   @Sendable static func clientHello(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let limit = 1024
@@ -19,7 +19,7 @@ extension FuzzTarget {
     require(!hello.offers("hpeer/1") || isWritten, "nothing is offered that is not there: \(stream)")
   }
 
-  /// - Parameter pieces: `nil` for all bytes at once, 0 for one at a time.
+  /// - Parameter pieces: The seed for the lengths of the pieces, `nil` for all bytes at once, or 0 for single bytes.
   private static func reading(_ stream: [UInt8], limit: Int, pieces: UInt8?) -> ClientHelloReader.Reading {
     var reader = ClientHelloReader(limit: limit)
     var state = UInt32(pieces ?? 0)
@@ -46,7 +46,8 @@ extension FuzzTarget {
     return .incomplete
   }
 
-  /// As the standard has it, all bytes being there: the records' contents are joined, and begin with the message.
+  /// Returns the result that the standard requires, computed from all bytes at once: the records' contents are joined
+  /// and start with the message.
   private static func expected(_ stream: [UInt8], limit: Int) -> ClientHelloReader.Reading {
     var message: [UInt8] = []
     var rest = stream.prefix(limit)
@@ -77,7 +78,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The contents of whole and unfinished records.
+  /// Returns the joined contents of complete and incomplete records.
   private static func joined(_ stream: [UInt8]) -> [UInt8] {
     var message: [UInt8] = []
     var rest = stream[...]

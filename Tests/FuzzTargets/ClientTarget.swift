@@ -3,7 +3,7 @@ import HostilePeer
 import Synchronization
 
 extension FuzzTarget {
-  /// The input is what a hostile server decides while a whole client speaks with it.
+  /// Fuzzes a whole client. The input determines the behaviour of a hostile server.
   @Sendable static func client(_ input: [UInt8]) {
     do {
       _ = try Blocking { try await trials.run(Choices(bytes: input)) }.value()
@@ -21,7 +21,7 @@ extension FuzzTarget {
   }()
 }
 
-/// Asynchronous work, waited for on libFuzzer's own thread, which no task needs.
+/// Asynchronous work that blocks libFuzzer's own thread until it is done. No task runs on that thread.
 final class Blocking<Value: Sendable>: Sendable {
   private let done = DispatchSemaphore(value: 0)
   private let result = Mutex<Result<Value, any Error>?>(nil)

@@ -5,7 +5,7 @@ extension FuzzTarget {
 
   @Sendable static func zstandardFile(_ input: [UInt8]) { compressed(input, .zstandard) }
 
-  /// However it is divided, a file gives the same, or an error after the same.
+  /// Fuzzes a decompressor: however a file is divided, it gives the same content or fails in both cases.
   private static func compressed(_ input: [UInt8], _ compression: FileCompression) {
     let whole = content(of: input, compression, reads: 1 << 16)
     let divided = content(of: input, compression, reads: 1 + Int(input.first ?? 0))

@@ -5,7 +5,7 @@ import Foundation
 @testable import PeerTrust
 
 extension FuzzTarget {
-  /// Everything short that has one spelling: tokens, IDs, fingerprints, codes.
+  /// Fuzzes the short texts that have a canonical spelling: tokens, IDs, fingerprints and codes.
   @Sendable static func credentials(_ input: [UInt8]) {
     let text = text(input)
     if let token = BearerToken(text: text) { require(token.text == text, "a token has one spelling") }

@@ -3,7 +3,8 @@ import Cryptography
 @testable import PeerTrust
 
 extension FuzzTarget {
-  /// The first byte tells what follows: a share as it came; or a scalar, whose point is taken, and changes to its bytes.
+  /// Fuzzes the check of SPAKE2 shares. The first byte determines what follows: the bytes of a share; or a scalar,
+  /// whose point is used, and corruptions of its bytes.
   @Sendable static func curvePoints(_ input: [UInt8]) {
     guard let mode = input.first else { return }
     var bytes = Array(input.dropFirst())
@@ -46,16 +47,17 @@ extension FuzzTarget {
   }
 }
 
-/// The equation of P-256 (FIPS 186-4, D.1.2.3) by schoolbook arithmetic: slow, not constant in time, and another program than
-/// the one that is judged by it.
+/// The equation of P-256 (FIPS 186-4, D.1.2.3) in schoolbook arithmetic: slow, not constant-time, and independent of
+/// the code under test.
 enum PlainP256 {
-  /// A number of 256 bits, in words of 32, the least first.
+  /// A 256-bit number in 32-bit words, least significant word first.
   typealias Number = [UInt32]
 
   private static let prime = number("ffffffff00000001000000000000000000000000ffffffffffffffffffffffff")
   private static let b = number("5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604b")
 
-  /// Whether bytes are an uncompressed point: 04, then two coordinates below the prime that satisfy y² = x³ - 3x + b.
+  /// Returns whether bytes are an uncompressed point: 04, then two coordinates below the prime that satisfy y² = x³ -
+  /// 3x + b.
   static func isPoint(_ bytes: [UInt8]) -> Bool {
     guard bytes.count == 65, bytes[0] == 4 else { return false }
     let (x, y) = (number(bytes[1..<33]), number(bytes[33...]))
@@ -83,7 +85,7 @@ enum PlainP256 {
     return false
   }
 
-  /// The remainder of a number of any length: a bit at a time.
+  /// Returns a number of any length modulo the prime, computed bit by bit.
   private static func reduce(_ wide: Number) -> Number {
     var rest = Number(repeating: 0, count: 9)
     let wider = prime + [0]

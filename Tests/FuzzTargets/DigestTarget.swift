@@ -3,7 +3,8 @@ import HealthModel
 import PeerProtocol
 
 extension FuzzTarget {
-  /// A peer's digest as it comes out of the answer; and the same bytes as a month, a sum and the query of a request.
+  /// Fuzzes a peer's digest as received in an answer. The same bytes are also read as a month, a sum and a request's
+  /// query.
   @Sendable static func digest(_ input: [UInt8]) {
     let string = text(input)
     if let month = CalendarMonth(string) {

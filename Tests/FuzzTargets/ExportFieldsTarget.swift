@@ -3,7 +3,7 @@ import HealthModel
 
 @testable import HealthFormats
 
-/// The texts of attributes: dates, numbers, devices, units.
+/// Fuzz targets for the texts of attributes: dates, numbers, devices and units.
 extension FuzzTarget {
   @Sendable static func exportFields(_ input: [UInt8]) {
     let text = text(input)
@@ -28,7 +28,7 @@ extension FuzzTarget {
     _ = WorkoutActivityType(exported: text).exported
   }
 
-  /// `strtod` is the judge of values, the grammar below of what is a number.
+  /// Checks the number reader against `strtod` for values and against ``isNumber(_:)`` for syntax.
   private static func number(_ text: String) {
     let reading = DecimalReader.read(text)
     guard !text.utf8.contains(0) else { return require(reading == nil, "NUL is in no number") }
@@ -41,7 +41,8 @@ extension FuzzTarget {
     }
   }
 
-  /// `[+-]digits[.digits][e[+-]digits]` with up to four digits of exponent, and digits on either side of the point.
+  /// Returns whether a text matches `[+-]digits[.digits][e[+-]digits]`, with up to four digits in the exponent, and
+  /// digits on at least one side of the point, which may be a comma.
   private static func isNumber(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     func takeDigits() -> Int {

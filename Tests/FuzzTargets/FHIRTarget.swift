@@ -3,7 +3,8 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// The first byte says whether it is a bundle, and seeds the sizes of chunks and batches.
+  /// Fuzzes the FHIR reader. The first byte determines whether the file is a bundle, and the sizes of chunks and
+  /// batches.
   @Sendable static func fhir(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let file = Array(input.dropFirst())
@@ -17,7 +18,7 @@ extension FuzzTarget {
     _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
-  /// A table that is taken makes resources that are read back.
+  /// Fuzzes the FHIR mapping table: a table that is accepted produces resources that can be read back.
   @Sendable static func fhirMap(_ input: [UInt8]) {
     guard let map = try? FHIRMap(table: input, path: "memory") else { return }
     var samples: [Sample] = []
@@ -33,7 +34,7 @@ extension FuzzTarget {
     requireKept(samples, map: map)
   }
 
-  /// What is written of them is read back as it was.
+  /// Requires that samples are unchanged after they are written and read back.
   private static func requireKept(_ samples: [Sample], map: FHIRMap) {
     for form in FHIRWriter.Form.allCases {
       var writer = FHIRWriter(form, exported: Timestamp(seconds: 0), subject: .reference("Patient/1"), map: map)
@@ -57,7 +58,7 @@ extension FuzzTarget {
 
   private struct FHIRReading {
     var samples: [Sample] = []
-    /// `nil` for a file that cannot be read.
+    /// The report, or `nil` if the file couldn't be read.
     var report: ImportReport?
 
     init(_ bytes: [UInt8], _ format: SampleFile.Format, batchSize: Int, chunkSize: Int) {

@@ -4,7 +4,7 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// The first byte says of which family the file is.
+  /// Fuzzes the Fitbit reader. The first byte determines the family of the file.
   @Sendable static func fitbit(_ input: [UInt8]) {
     guard let first = input.first, let zone = TimeZone(identifier: "America/New_York"),
       let family = FitbitFamily(rawValue: Int(first) % FitbitFamily.allCases.count)

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The parsers of foreign bytes by name, which is also the name of a folder of `Tests/Fuzz/Corpus`.
+/// The parsers of untrusted bytes by name, which is also the name of a directory in `Tests/Fuzz/Corpus`.
 ///
-/// A target takes any bytes, and ends the process if a promise is broken: libFuzzer (`scripts/fuzz`) and the tests
-/// (`FuzzTests`) report the input.
+/// A target takes any bytes and ends the process if an assertion fails. libFuzzer (`scripts/fuzz`) and the tests
+/// (`FuzzTests`) then report the input.
 public enum FuzzTarget {
   /// The targets, by name.
   public static let all: [String: @Sendable ([UInt8]) -> Void] = [
@@ -27,12 +27,12 @@ public enum FuzzTarget {
     "zstandard": zstandardFile,
   ]
 
-  /// Ends the process unless `holds`.
+  /// Ends the process if `holds` is false.
   static func require(_ holds: Bool, _ promise: @autoclosure () -> String) {
     if !holds { fatalError("broken promise: \(promise())") }
   }
 
-  /// JSON that is the same for equal values.
+  /// Returns JSON that is the same for equal values.
   static func json(_ value: some Encodable) -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -43,7 +43,8 @@ public enum FuzzTarget {
     }
   }
 
-  /// Writes `value`, reads that and writes it again: the two texts must be equal. Texts, because NaN is not.
+  /// Encodes `value`, decodes the result and encodes it again. The two texts must be equal. Texts are compared,
+  /// because NaN doesn't equal itself.
   static func requireRoundTrip<Value: Codable>(_ value: Value) {
     let first = json(value)
     do {

@@ -3,7 +3,7 @@ import HealthModel
 import PeerProtocol
 
 extension FuzzTarget {
-  /// The query of a change request, divided and decoded as the server does it.
+  /// Fuzzes the query of a change request, split and decoded as on the server.
   @Sendable static func httpQuery(_ input: [UInt8]) {
     var fields: [Substring: Substring] = [:]
     for field in input.split(separator: UInt8(ascii: "&")) {

@@ -3,7 +3,7 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// What a sender may send: hostile, compressed or not. Memory and time are watched from outside.
+  /// Fuzzes the body of an inbox request, which may be compressed. libFuzzer limits memory and time.
   @Sendable static func inbox(_ input: [UInt8]) {
     var limits = InboxBody.Limits()
     (limits.contentBytes, limits.values, limits.samples, limits.alike) = (1 << 20, 20_000, 500, 20)

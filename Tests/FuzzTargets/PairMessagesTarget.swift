@@ -2,7 +2,7 @@ import Foundation
 import PeerProtocol
 
 extension FuzzTarget {
-  /// Any message of pairing, and what else a client reads before it trusts a server.
+  /// Fuzzes all pairing messages and the other messages that a client reads before it trusts a server.
   @Sendable static func pairMessages(_ input: [UInt8]) {
     let data = Data(input)
     read(PairHello.self, data)

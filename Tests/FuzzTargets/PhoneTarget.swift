@@ -1,7 +1,7 @@
 import HostilePeer
 
 extension FuzzTarget {
-  /// The input is what a hostile app on a phone decides while it is pulled from.
+  /// Fuzzes a pull from a phone. The input determines the behaviour of a hostile app.
   @Sendable static func phone(_ input: [UInt8]) {
     do {
       _ = try Blocking { try await phoneTrials.run(Choices(bytes: input)) }.value()

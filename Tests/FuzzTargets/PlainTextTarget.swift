@@ -1,7 +1,7 @@
 import Terminal
 
 extension FuzzTarget {
-  /// The first byte is the limit.
+  /// Fuzzes the escaping of text for the terminal. The first byte is the length limit.
   @Sendable static func plainText(_ input: [UInt8]) {
     guard let first = input.first else { return }
     let limit = Int(first)

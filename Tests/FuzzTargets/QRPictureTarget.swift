@@ -5,8 +5,8 @@ import PeerProtocol
 @testable import QRPictures
 
 extension FuzzTarget {
-  /// A picture's first bytes, where the first byte of the input is even; else what a process says that reads pictures and
-  /// was taken over by one.
+  /// Fuzzes the reading of pictures. If the first byte is even, the rest is the beginning of a picture; if not, the
+  /// answer of a picture-reading process that a picture has taken over.
   @Sendable static func qrPicture(_ input: [UInt8]) {
     guard let first = input.first else { return }
     let rest = Array(input.dropFirst())

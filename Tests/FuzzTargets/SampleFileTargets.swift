@@ -3,7 +3,7 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// The first byte seeds the sizes of chunks and batches.
+  /// Fuzzes the reader of hpeer's JSON. The first byte determines the sizes of chunks and batches.
   @Sendable static func hpeerJSON(_ input: [UInt8]) {
     sampleFile(input, .json, maker: SampleJSONWriter.init(exported:))
   }
@@ -61,7 +61,8 @@ extension FuzzTarget {
     _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
-  /// The first byte seeds the sizes of chunks and batches, and says in what the file is written.
+  /// Fuzzes the reader of HealthPush day files. The first byte determines the file format and the sizes of chunks and
+  /// batches.
   @Sendable static func dayFiles(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let file = Array(input.dropFirst())
@@ -123,7 +124,9 @@ extension FuzzTarget {
     _ = try? RecordFormats.recognise(ImportCandidate(bytes: file))
   }
 
-  /// - Parameter other: the same file in other chunks, or read the other way.
+  /// Requires that two readings of a file are equal.
+  ///
+  /// - Parameter other: The reading of the same file in other chunks, or by the other reader.
   private static func requireEqual(_ whole: FileReading, _ other: FileReading) {
     // Of two things that are wrong with one sample, either may be named.
     require(whole.place == other.place, "the same error: \(whole), \(other)")
@@ -137,10 +140,11 @@ extension FuzzTarget {
       "the same readings:\n\(whole)\n\(other)")
   }
 
-  /// All that reading a file gives.
+  /// The complete result of reading a file.
   struct FileReading {
     var samples: [Sample] = []
-    /// Apart, because how many other samples come between them depends on where batches end.
+    /// Readings of daily and other totals. They are kept apart from the samples, because their order relative to the
+    /// samples depends on where batches end.
     var readings: [Sample] = []
     var report: ImportReport?
     var error: SampleFileError?

@@ -4,7 +4,7 @@ import HealthModel
 @testable import Destinations
 
 extension FuzzTarget {
-  /// What WebDAV, CalDAV and S3 servers answer. The first byte says with which status.
+  /// Fuzzes the parsers of answers from WebDAV, CalDAV and S3 servers. The first byte determines the status.
   @Sendable static func serverXML(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let body = Array(input.dropFirst())
@@ -38,7 +38,7 @@ extension FuzzTarget {
     require(XMLElements.unescaped(escaped).utf8.elementsEqual(plain.utf8), "what was escaped is read: \(plain)")
   }
 
-  /// What a FHIR server says of what it did.
+  /// Fuzzes the parsers of a FHIR server's answers.
   @Sendable static func fhirOutcome(_ input: [UInt8]) {
     let outcome = FHIROutcome(input)
     for reason in [outcome.reason].compactMap(\.self) + outcome.entries.values {
@@ -56,7 +56,7 @@ extension FuzzTarget {
     _ = FHIROutcome.id(inLocation: text(input), of: "Patient")
   }
 
-  /// What Home Assistant sends over its WebSocket.
+  /// Fuzzes the parser of Home Assistant's WebSocket messages.
   @Sendable static func homeAssistantMessages(_ input: [UInt8]) {
     do {
       _ = try HomeAssistantSocket.message(input, "localhost")
@@ -68,7 +68,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What servers say in headers.
+  /// Fuzzes the parsers of header values that servers send.
   @Sendable static func headerTexts(_ input: [UInt8]) {
     let text = text(input)
     let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -88,8 +88,8 @@ extension FuzzTarget {
     if HTTPHeaderText.isValue(text) { require(!text.contains("\n") && !text.contains("\r"), "one line: \(text)") }
   }
 
-  /// A file by type and day that others have written to: what is read of it is written again, and reads the same. The
-  /// first byte says in what it is written.
+  /// Fuzzes a file of a type and day that other programs have modified: its content must be unchanged after it is
+  /// written and read back. The first byte determines the file format.
   @Sendable static func dayFileMerge(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let format = DayFileFormat.allCases[Int(seed) % DayFileFormat.allCases.count]

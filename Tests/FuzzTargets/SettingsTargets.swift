@@ -3,7 +3,7 @@ import Foundation
 @testable import Destinations
 
 extension FuzzTarget {
-  /// A text that may be config.toml: where its keys stand, and cutting a section out of it.
+  /// Fuzzes the outline of config.toml and the removal of a section from any text.
   @Sendable static func tomlOutline(_ input: [UInt8]) {
     let source = text(input)
     let lines = source.utf8.count { $0 == UInt8(ascii: "\n") } + 1
@@ -26,7 +26,8 @@ extension FuzzTarget {
     }
   }
 
-  /// A file of sections that the input chooses, with one among them that is cut: exactly that one goes.
+  /// Fuzzes the removal of a section from a valid file that the input generates. Exactly that section must be
+  /// removed.
   @Sendable static func tomlRemoval(_ input: [UInt8]) {
     var choices = TOMLChoices(input)
     var (lines, expected): ([String], [String]) = ([], [])
@@ -54,16 +55,16 @@ extension FuzzTarget {
   }
 }
 
-/// Makes lines of TOML (1.0) of the bytes of an input.
+/// A generator of TOML 1.0 lines from the bytes of an input.
 private struct TOMLChoices {
   private var rest: ArraySlice<UInt8>
 
   init(_ input: [UInt8]) { rest = input[...] }
 
-  /// 0 where nothing is left.
+  /// Returns a number below `count`, or 0 if no input is left.
   mutating func next(below count: UInt8) -> UInt8 { (rest.popFirst() ?? 0) % count }
 
-  /// Ends with a key, or is its header alone.
+  /// Returns the lines of a section, which ends with a key or consists only of its header.
   mutating func section(named name: String) -> [String] {
     var lines = [header("destination.\(name)")]
     for number in 0..<next(below: 5) {
@@ -97,7 +98,7 @@ private struct TOMLChoices {
     }
   }
 
-  /// One whose value may take several lines.
+  /// Returns the lines of a key, whose value may span several lines.
   private mutating func key(_ name: String) -> [String] {
     switch next(below: 10) {
     case 0: ["\(name) = 1"]

@@ -3,9 +3,9 @@ import HealthModel
 
 @testable import HealthFormats
 
-/// The files beside an export's XML, and the times of heart beats.
+/// Fuzz targets for the files beside an export's XML, and for the times of heartbeats.
 extension FuzzTarget {
-  /// The first byte seeds the sizes of chunks.
+  /// Fuzzes the GPX reader. The first byte determines the chunk size and whether a root element is added.
   @Sendable static func gpx(_ input: [UInt8]) {
     guard let seed = input.first else { return }
     let body = Array(input.dropFirst())
@@ -39,7 +39,8 @@ extension FuzzTarget {
     }
   }
 
-  /// The first byte chooses the start of the record within a day, the second the likeliest offset.
+  /// Fuzzes the times of heartbeats. The first byte determines the start of the record within a day, the second byte
+  /// the most likely offset.
   @Sendable static func beats(_ input: [UInt8]) {
     guard input.count > 2 else { return }
     let start = Timestamp(seconds: 1_718_438_400 + Int64(input[0]) * 337)
@@ -82,7 +83,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What is written by hand is read by hand, and is what the encoder writes.
+  /// Requires that the hand-written coding of a payload can be decoded without loss.
   private static func requireCoded(_ payload: Payload) {
     do {
       let coded = try CodedPayload(payload)

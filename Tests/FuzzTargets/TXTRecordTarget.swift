@@ -3,7 +3,7 @@ import Foundation
 @testable import PeerDiscovery
 
 extension FuzzTarget {
-  /// Strings, each after a byte with its length, as DNS sends them.
+  /// Fuzzes TXT records. The input is a list of strings, each after a byte with its length, as in DNS.
   @Sendable static func txtRecord(_ input: [UInt8]) {
     var strings: [[UInt8]] = []
     var rest = input[...]

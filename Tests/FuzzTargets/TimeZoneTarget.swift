@@ -3,7 +3,8 @@ import HealthModel
 @testable import HealthAnalysis
 
 extension FuzzTarget {
-  /// A file of zone rules: what it says makes days that follow each other, or it is refused.
+  /// Fuzzes the reader of time zone files: a file either is refused or gives days that follow each other without
+  /// gaps.
   @Sendable static func timeZone(_ input: [UInt8]) {
     guard let zone = try? ZoneRules(tzif: input, name: "fuzzed") else { return }
     for seconds in [Int64.min, -62_135_596_800, -1, 0, 1_718_445_600, 13_569_465_600, .max / 2, .max] {

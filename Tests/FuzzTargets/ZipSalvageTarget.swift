@@ -3,7 +3,8 @@ import Foundation
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// A zip file that ends anywhere: what is found in it can be read, is as long as was said, and is the same again.
+  /// Fuzzes the recovery of truncated zip files: each entry found can be read, has the stated size, and is found
+  /// again.
   @Sendable static func zipSalvage(_ input: [UInt8]) {
     do { try Data(input).write(to: URL(fileURLWithPath: salvagePath)) } catch {
       fatalError("no \(salvagePath): \(error)")

@@ -4,7 +4,7 @@ import HealthModel
 @testable import HealthFormats
 
 extension FuzzTarget {
-  /// A file in memory, located and read as a person's would be.
+  /// Fuzzes the reading of an export in a zip file, which is stored in memory if possible.
   @Sendable static func zipFile(_ input: [UInt8]) {
     do { try Data(input).write(to: URL(fileURLWithPath: zipPath)) } catch { fatalError("no \(zipPath): \(error)") }
     do {

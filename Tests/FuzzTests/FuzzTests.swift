@@ -3,11 +3,11 @@ import FuzzTargets
 import OperatingSystem
 import Testing
 
-/// Replays, for every parser of foreign bytes, all cases that are kept and some thousand seeded mutations of them, the same
-/// ones in every run. `scripts/fuzz` explores new inputs with libFuzzer.
+/// A replay of all stored cases, and of a few thousand seeded mutations of them, for every parser of untrusted bytes.
+/// `scripts/fuzz` explores new inputs with libFuzzer.
 ///
-/// If a promise is broken the process ends. The input is then in `.build/tests/fuzz-TARGET`, and
-/// `scripts/fuzz TARGET FILE` repeats it. `HPEER_FUZZ_INPUTS=40000` tries more, `HPEER_FUZZ_SEED=N` others.
+/// A failed assertion ends the process. The input is then in `.build/tests/fuzz-TARGET`, and `scripts/fuzz TARGET
+/// FILE` repeats it. `HPEER_FUZZ_INPUTS=40000` tries more inputs, `HPEER_FUZZ_SEED=N` others.
 @Suite(.serialized) struct FuzzTests {
   /// The limits for one target: the number of inputs, the time for one input, and the growth of the process in MiB.
   private struct Budget {

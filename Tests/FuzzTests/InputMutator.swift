@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Makes new inputs out of cases, the same ones from the same seed.
+/// A generator of inputs by mutation of cases, the same inputs for the same seed.
 struct InputMutator {
   /// The maximum length of an input, the same as in `scripts/fuzz`.
   static let mostBytes = 4096
@@ -17,8 +17,8 @@ struct InputMutator {
   private var random: SeededGenerator
 
   /// - Parameters:
-  ///   - cases: what inputs are made of; an empty one if there are none.
-  ///   - words: what is put into them, from a dictionary of libFuzzer.
+  ///   - cases: The cases to mutate. If there are none, an empty input is used.
+  ///   - words: Byte sequences to insert, from a libFuzzer dictionary.
   init(cases: [[UInt8]], words: [[UInt8]], seed: UInt64) {
     self.cases = cases.isEmpty ? [[]] : cases
     self.words = words + Self.tellingNumbers
@@ -57,7 +57,7 @@ struct InputMutator {
   }
 }
 
-/// The cases and words that are kept for a target, in `Tests/Fuzz`.
+/// The cases and words stored for a target in `Tests/Fuzz`.
 struct FuzzCorpus {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
     path: "Fuzz")
@@ -73,7 +73,7 @@ struct FuzzCorpus {
     words = (dictionary ?? "").split(separator: "\n").compactMap(Self.word)
   }
 
-  /// A line of a dictionary: text between quotes, in which `\xAB`, `\\` and `\"` stand for bytes.
+  /// Parses a line of a dictionary: text in quotes, with bytes escaped as `\xAB`, `\\` and `\"`.
   private static func word(_ line: Substring) -> [UInt8]? {
     guard let first = line.firstIndex(of: "\""), let last = line.lastIndex(of: "\""), first < last else { return nil }
     var (bytes, rest) = ([UInt8](), line[line.index(after: first)..<last].utf8[...])

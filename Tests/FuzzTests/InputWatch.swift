@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Ends the process if an input takes too long, or takes too much memory, and says which one it was.
+/// A watchdog that ends the process, and names the input, if an input takes too much time or memory.
 ///
-/// It stands in for libFuzzer's `-timeout` and `-rss_limit_mb`: a target has no way to stop what it calls.
+/// The watchdog stands in for libFuzzer's `-timeout` and `-rss_limit_mb`, because a target can't stop the code that
+/// it calls.
 final class InputWatch: Sendable {
   private struct State {
     var input: [UInt8]?
@@ -18,8 +19,8 @@ final class InputWatch: Sendable {
   private let memory: Int
 
   /// - Parameters:
-  ///   - limit: what one input may take.
-  ///   - memory: by how many bytes the process may grow while the target runs.
+  ///   - limit: The time limit for an input.
+  ///   - memory: The number of bytes by which the process may grow while the target runs.
   init(_ target: String, limit: Duration, memory: Int) {
     (self.target, self.limit, self.memory) = (target, limit, memory)
     let resident = Self.residentBytes()
@@ -29,7 +30,7 @@ final class InputWatch: Sendable {
     }
   }
 
-  /// Notes that an input begins. What the process dies of, it dies of with this input in its file.
+  /// Records the start of an input. If the process dies, the input's file identifies it.
   func begin(_ input: [UInt8]) {
     state.withLock { ($0.input, $0.started) = (input, .now) }
   }

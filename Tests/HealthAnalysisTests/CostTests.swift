@@ -6,9 +6,10 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// What is asked of a few days costs what these days do, however long the record is.
+/// Tests that the cost of a query about a few days doesn't depend on the length of the record.
 @Suite("The cost of a question") struct CostTests {
-  /// A record of two sources: sleep, steps and energy of each day, a workout a day that says neither distance nor energy.
+  /// A record from two sources: sleep, steps and energy for each day, and a daily workout without distance and
+  /// energy.
   private struct Record {
     let directory: TemporaryDirectory
     let steps: StepCount
@@ -16,7 +17,7 @@ import Testing
     let days: Int
 
     let zone: ZoneRules
-    /// 2020-01-01, in days since 1970-01-01.
+    /// The first day, 2020-01-01, in days since 1970-01-01.
     static let firstDay = 18_262
 
     init(days: Int) async throws {
@@ -59,7 +60,7 @@ import Testing
       return samples
     }
 
-    /// In the middle of the record.
+    /// The day in the middle of the record.
     var day: Int { Self.firstDay + days / 2 }
 
     func times(_ range: ClosedRange<Int>) -> Range<Timestamp> {

@@ -5,7 +5,8 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors H1, H2, L1 and L2, and random histories against an oracle that looks at each bucket by itself.
+/// Tests with the vectors H1, H2, L1 and L2, and with random histories and an oracle that computes each bucket by
+/// itself.
 @Suite struct DiscreteSweepTests {
   struct Entry: Sendable {
     var start: Int64

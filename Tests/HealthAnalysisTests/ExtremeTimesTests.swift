@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// What a peer may claim of a sample's times ends no program and takes no time.
+/// Tests that extreme sample times, as a peer may claim them, neither crash a query nor take long.
 @Suite struct ExtremeTimesTests {
   private static let times: [Int64] = [
     .min, .min + 1, -1, 0, 1, 299_999_999, 300_000_000, 3_600_000_000, 1_718_445_600_000_000, .max - 300_000_000,

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// A day at a glance, and what there is.
+/// Tests of the day summary and of the list of types.
 @Suite struct OverviewTests {
   private static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
-  /// 2024-06-15, a Saturday.
+  /// The day of these tests, Saturday, 2024-06-15, in days since 1970-01-01.
   private static let day = 19_889
   private static let watch = Source(name: "Watch")
 

@@ -5,12 +5,13 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// What apps send as sums and means, beside samples (docs/reference/statistics.md, "Readings of apps").
+/// Tests of the sums and means that apps send in addition to samples (docs/reference/statistics.md, "Readings of
+/// apps").
 @Suite("Readings of apps", .timeLimit(.minutes(5)))
 struct ReadingsTests {
   private static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
-  /// 2026-01-05 00:00 in Berlin.
+  /// The start of these tests, 2026-01-05 00:00 in Berlin.
   private static let midnight: Int64 = 1_767_567_600
   private static let day: Int64 = 86_400
 
@@ -25,8 +26,8 @@ struct ReadingsTests {
   }
 
   /// - Parameters:
-  ///   - start: in seconds from midnight.
-  ///   - length: in seconds.
+  ///   - start: The start, in seconds since midnight.
+  ///   - length: The duration, in seconds.
   private static func sample(
     _ type: String, _ value: Double, _ unit: String = "count", at start: Int64, for length: Int64,
     source: String = "Watch|iPhone"
@@ -255,7 +256,8 @@ struct ReadingsTests {
 
   // MARK: Histories
 
-  /// Minute by minute, with nothing of the product: a reading fills up its minutes to what it says, shorter ones first.
+  /// Returns the expected sums, computed minute by minute and independently of the product. A reading fills its
+  /// minutes up to its value, shorter readings first.
   private func reference(
     _ samples: [(start: Int, length: Int, value: Double)], _ readings: [(start: Int, length: Int, value: Double)],
     minutes: Int, bucket: Int

@@ -6,13 +6,13 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// Days in which a record ends.
+/// Tests of the days on which a record ends.
 @Suite("Where a record ends") struct RecordEndTests {
   private static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   private static let swimming = SampleType("HKQuantityTypeIdentifierDistanceSwimming")
   private static let weight = SampleType("HKQuantityTypeIdentifierBodyMass")
   private static let sent = SampleType("hae.handwashing")
-  /// 2024-06-15, a Saturday.
+  /// The last day of the record, Saturday, 2024-06-15, in days since 1970-01-01.
   private static let day = 19_889
 
   private let directory: TemporaryDirectory
@@ -25,7 +25,7 @@ import Testing
     zone = try ZoneRules(named: "Europe/Berlin")
   }
 
-  /// - Parameter hour: of the day, in the zone.
+  /// - Parameter hour: The hour of the day, in the zone.
   private func instant(_ day: Int, _ hour: Double) -> Timestamp {
     Timestamp(seconds: zone.start(ofDay: day) + Int64(hour * 3600))
   }
@@ -39,7 +39,7 @@ import Testing
       source: Source(name: "Watch"), payload: .quantity(Quantity(value, unit)))
   }
 
-  /// Steps of 30 days up to 07:30 of the last.
+  /// Adds steps for 30 days, up to 07:30 on the last day.
   private func addSteps() async throws {
     var samples: [Sample] = []
     for day in Self.day - 29...Self.day {
@@ -50,7 +50,7 @@ import Testing
     try await store.apply(ChangeBatch(additions: samples))
   }
 
-  /// The days of a type that are marked, as differences from the day.
+  /// Returns the days of a type that are marked as partial, relative to the day.
   private func partial(
     _ type: SampleType, now: Timestamp? = nil, by size: BucketSize = .day, marks: Bool = true
   ) async throws -> [Int] {

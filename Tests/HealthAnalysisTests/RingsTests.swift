@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vector R1, and what summaries say.
+/// Tests with the vector R1, and of activity summaries.
 @Suite struct RingsTests {
   private static let day = 19_889
   private static let watch = Source(name: "Watch", bundleIdentifier: "com.apple.health.W")
@@ -93,15 +93,15 @@ import Testing
     #expect(rings.stand?.value == 9 && rings.stand?.goal == nil && rings.stand?.share == nil)
   }
 
-  /// As Apple prints a number: with six digits.
+  /// Returns a number as Apple prints it, with six digits, and half of its last digit.
   private static func printed(_ value: Double) -> (value: Double, half: Double) {
     let text = String(format: "%.6g", value)
     let digits = value == 0 ? 0 : Int(log10(abs(value)).rounded(.down))
     return (Double(text) ?? .nan, 0.5 * pow(10, Double(digits - 5)))
   }
 
-  /// A file that holds all samples of a day and the day's summary says the same twice, but for what printing rounds. The
-  /// phone lay in a pocket beside the watch, which counts.
+  /// A file with all samples of a day and the day's summary contains the same values twice, except for rounding. The
+  /// phone was in a pocket, and the watch takes precedence.
   @Test(arguments: 0..<20 as Range<UInt64>)
   func sumsOfAWholeDayAreThoseOfItsSummary(seed: UInt64) async throws {
     var generator = SeededGenerator(seed: seed)

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// Nights of any habit lie whole in one sleep day, and no sum of one has a cliff.
+/// Tests that nights of any sleeping habit lie within a single sleep day, and that no daily sum changes abruptly.
 @Suite struct SleepDayTests {
   private struct Stretch {
-    /// In minutes since midnight of the first day.
+    /// The start, in minutes since midnight of the first day.
     var start: Int64
     var end: Int64
   }
@@ -29,7 +29,7 @@ import Testing
     return SleepQuery(in: zone).nights(of: sessions.finish())
   }
 
-  /// Minutes slept, by days after the first.
+  /// Returns the minutes slept, by days after the first.
   private static func sums(_ stretches: [Stretch]) -> [Int: Double] {
     var sums: [Int: Double] = [:]
     for night in nights(stretches) { sums[night.day - firstDay] = (night.asleep ?? 0) / 60 }

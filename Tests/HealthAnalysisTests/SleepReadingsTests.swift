@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// Nights that apps have sent, beside samples and without them.
+/// Tests of nights that apps have sent, with and without samples.
 @Suite("Nights of apps") struct SleepReadingsTests {
   private let directory: TemporaryDirectory
   private let store: HealthStore

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors S1 to S11.
+/// Tests with the vectors S1 to S11.
 @Suite struct SleepTests {
   private enum From: Int {
     case watch, phone, app
@@ -19,7 +19,8 @@ import Testing
     var end: Int64
   }
 
-  /// - Parameter start: `23:30` is of the evening before 15 June if it is after noon, or `14 23:30` of a day of June.
+  /// - Parameter start: A time such as `23:30`, which after noon is on the evening before 15 June, or a day of June
+  /// and a time, such as `14 23:30`.
   private static func sleep(_ from: From, _ stage: SleepStage, _ start: String, _ end: String) throws -> Entry {
     let instants = try [start, end].map { text in
       if let instant = Timestamp(iso8601: text), text.contains("T") { return instant.microseconds }

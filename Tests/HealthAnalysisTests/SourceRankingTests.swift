@@ -52,7 +52,8 @@ import Testing
     #expect(ranking.sources.map(\.sourceClass) == [.manual, .watch, .phone, .app])
   }
 
-  /// The export knows it by its name, the phone's app by both, a newer export by another name.
+  /// An export has only the source's name, the phone's app has name and bundle identifier, and a newer export has a
+  /// new name.
   @Test func namesAndBundleIdentifiersThatOccurTogetherAreOneSource() {
     let ranking = SourceRanking([
       Self.source(1, "Watch", first: 1, version: "10.5", devices: [Self.watch: 5]),

@@ -17,7 +17,7 @@ struct SpokenPeriodTests {
     return "\(start.date(in: zone)) \(Timestamp(microseconds: end.microseconds - 1).date(in: zone))"
   }
 
-  /// A Sunday; late enough that it is Monday in UTC only at the end of the list.
+  /// The current day of this test is a Sunday. Only for the last cases is it late enough to be Monday in UTC.
   @Test(
     "words of the calendar mean the calendar",
     arguments: [

@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Questions to a real store.
+/// Tests of queries to a real store.
 @Suite struct StatisticsQueryTests {
   private static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   private static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
@@ -49,7 +49,7 @@ import Testing
     ("08:00", "08:30", 1500.0, watch), ("12:00", "12:20", 1000, watch), ("08:15", "12:10", 4700, phone),
   ]
 
-  /// C3, through the store.
+  /// The vector C3, by way of the store.
   @Test func aWalkThatTwoDevicesRecordedCountsOnce() async throws {
     let samples = try Self.walk.map { try Self.sample(Self.steps, $0.3, $0.0, $0.1, $0.2) }
     try await store.apply(ChangeBatch(additions: samples))
@@ -164,7 +164,7 @@ import Testing
     #expect(try await query.run(on: store).values.map(\.isPartial) == [false])
   }
 
-  /// H2: what came before the range lasts into it.
+  /// The vector H2: a value before the range extends into the range.
   @Test func aHeartRateLastsIntoTheRange() async throws {
     let samples = try [("09:58", 80.0), ("10:02", 100)].map {
       try Self.sample(Self.heartRate, Self.watch, $0.0, $0.0, $0.1, "count/min")
@@ -204,7 +204,7 @@ import Testing
     #expect(try await sums(query(Self.steps, by: .year)).map(\.sum) == [1])
   }
 
-  /// By cells and by samples.
+  /// Tests both computations, from cells and from samples.
   @Test(arguments: [BucketSize.hour, .day, .year])
   func aTimeThatCannotBeRightIsLeftOutWhereNoneIsNamed(size: BucketSize) async throws {
     let now = try #require(Timestamp(iso8601: "2024-06-20T00:00:00Z"))

@@ -2,12 +2,12 @@ import Foundation
 import GRDBSQLite
 import Synchronization
 
-/// Counts the steps of SQLite's virtual machine on the connections that are opened to the databases of one folder.
+/// A counter of the virtual machine steps of SQLite on connections to the databases in a folder.
 ///
-/// The same work takes the same number of steps, on whatever machine and beside whatever else.
+/// The same work takes the same number of steps, independent of the machine and its load.
 final class StepCount: Sendable {
   private static let counts = Mutex<[String: StepCount]>([:])
-  /// Told to SQLite once, for all connections of this process.
+  /// Whether SQLite calls the counter. Registered once for all connections of this process.
   private static let isWatching: Bool = {
     // SQLite declares it without the parameters that it calls it with.
     typealias Entry = @convention(c) () -> Void
@@ -22,7 +22,7 @@ final class StepCount: Sendable {
 
   private let steps = Mutex(0)
 
-  /// - Parameter directory: whose databases are not open yet. It is watched until the process ends.
+  /// - Parameter directory: A folder whose databases are not open yet. It is watched until the process ends.
   init(in directory: String) {
     precondition(Self.isWatching)
     let folder = URL(filePath: directory).resolvingSymlinksInPath().path
@@ -41,7 +41,7 @@ final class StepCount: Sendable {
       }, Unmanaged.passUnretained(count).toOpaque())
   }
 
-  /// How many steps some work takes.
+  /// Returns the number of steps that `work` takes.
   func count(_ work: () async throws -> Void) async rethrows -> Int {
     let before = steps.withLock(\.self)
     try await work()

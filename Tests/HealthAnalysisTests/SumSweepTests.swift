@@ -4,9 +4,9 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors C1 to C12, and random histories against an oracle that goes minute by minute.
+/// Tests with the vectors C1 to C12, and with random histories and an oracle that computes minute by minute.
 @Suite struct SumSweepTests {
-  /// One sample: rank 0 is what was typed, 1 a watch, 2 a phone, 3 an app.
+  /// A sample. Rank 0 is a manual entry, 1 a watch, 2 a phone, 3 an app.
   struct Entry: Sendable {
     var rank: Int
     var start: Int64
@@ -24,7 +24,7 @@ import Testing
     try entry(3, start, end, value)
   }
 
-  /// - Parameter start: a time on 2024-06-15 in Berlin, or a whole one with its offset.
+  /// - Parameter start: A time on 2024-06-15 in Berlin, or a complete date and time with its offset.
   private static func entry(_ rank: Int, _ start: String, _ end: String, _ value: Double) throws -> Entry {
     let instants = try [start, end].map { text in
       try #require(Timestamp(iso8601: text.contains("T") ? text : "2024-06-15T\(text):00+02:00")).microseconds
@@ -32,7 +32,7 @@ import Testing
     return Entry(rank: rank, start: instants[0], end: instants[1], value: value)
   }
 
-  /// The sums of buckets, by the names of the hours or days.
+  /// Returns the sums of buckets, by the names of their hours or days.
   private static func sums(_ entries: [Entry], by size: BucketSize, from: String, to: String) throws -> [String: Double]
   {
     let zone = try ZoneRules(named: "Europe/Berlin")
@@ -163,7 +163,7 @@ import Testing
 
   private static let minute: Int64 = 60_000_000
 
-  /// Minute by minute: whoever ranks highest and has a sample there counts.
+  /// Returns the sums computed minute by minute: the highest-ranking source with a sample in a minute counts.
   private static func oracle(_ entries: [Entry], edges: [Int64]) -> [Int: Double] {
     var sums: [Int: Double] = [:]
     func bucket(_ time: Int64) -> Int? {
@@ -216,7 +216,7 @@ import Testing
     }
   }
 
-  /// Beyond some samples at a time, those of a source are taken together.
+  /// Above a certain number of concurrent samples, those of a source are combined.
   @Test func aCrowdIsCountedLikeAFew() {
     var random = SeededGenerator(seed: 7)
     let entries = (0..<300).map { number in
@@ -264,6 +264,6 @@ import Testing
 }
 
 extension SeededGenerator {
-  /// A number from 0 to less than `bound`, or 0.
+  /// Returns a number from 0 to less than `bound`, or 0.
   mutating func below(_ bound: Int) -> Int { Int.random(in: 0..<max(bound, 1), using: &self) }
 }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// Days and hours of somebody who travels.
+/// Tests of the days and hours of a traveller.
 @Suite struct TravelZonesTests {
   private static let names = [
     "Europe/Berlin", "America/New_York", "Pacific/Apia", "Pacific/Pago_Pago", "Asia/Kathmandu", "Australia/Lord_Howe",
     "UTC", "Nowhere/Land", "", "../passwd",
   ]
-  /// 2024-06-15T00:00:00Z
+  /// The start of the test, 2024-06-15T00:00:00Z.
   private static let start: Int64 = 1_718_409_600
   private static let day: Int64 = 86_400
 
@@ -26,7 +26,7 @@ import Testing
     return zones.finish()
   }
 
-  /// The definition, read off sample by sample.
+  /// Returns the offset computed directly from the definition, sample by sample.
   private func oracle(_ stays: [(start: Int64, name: String)], at seconds: Int64) -> Int {
     let valid = stays.filter { (try? ZoneRules(named: $0.name)) != nil }
     guard let newest = valid.last(where: { $0.start <= seconds }), seconds - newest.start <= 36 * 3600,

@@ -3,9 +3,10 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// Baselines and comparisons against a slow, plain reading of their definitions.
+/// Tests of baselines and comparisons against a slow, direct implementation of their definitions.
 @Suite struct TrendTests {
-  /// A quantile as a share of the area between neighbours, counted in quarters: no interpolation by index.
+  /// Returns a quantile as a share of the area between neighbours, counted in quarters, without interpolation by
+  /// index.
   private static func oracle(_ numbers: [Double], quarters: Int) -> Double {
     let sorted = numbers.sorted()
     var best = sorted[0]
@@ -54,7 +55,7 @@ import Testing
     }
   }
 
-  /// 13 days say nothing, 14 do; what lies 29 days back does not count, nor the day itself.
+  /// A baseline needs 14 days. The day itself and days 29 or more back don't count.
   @Test func theEdgesOfTheWindow() {
     var values = Dictionary(uniqueKeysWithValues: (15..<28).map { ($0, 10.0) })
     #expect(Baseline(of: 28, in: values) == nil)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors W1 and W2, and what routes say.
+/// Tests with the vectors W1 and W2, and of routes.
 @Suite struct WorkoutTests {
   @Test func W1() {
     let zones = HeartRateZones(edges: [140, 110, 160, 125])
@@ -27,7 +27,7 @@ import Testing
     #expect(abs(RouteTrack.distance(from: east, to: west) - 222.390) < 5e-4)
   }
 
-  /// A point for each second at a constant speed.
+  /// Returns a point for every ten metres at a constant speed.
   private static func run(metres: Int, speed: Double) -> [RoutePoint] {
     let degree = 111_195.0797
     return (0...metres / 10).map { index in
@@ -88,11 +88,11 @@ import Testing
   }
 }
 
-/// What a workout says of itself, and what it cannot mean.
+/// Tests of workout summaries, including implausible workouts.
 @Suite struct WorkoutSummaryTests {
   private static func at(_ minutes: Double) -> Timestamp { Timestamp(seconds: 1_718_445_600 + Int64(minutes * 60)) }
 
-  /// An hour.
+  /// Returns a workout of an hour.
   private static func workout(
     _ activity: UInt = 37, duration: Double? = nil, events: [(String, Double)] = [],
     statistics: [WorkoutStatistics] = []
@@ -148,7 +148,7 @@ import Testing
     #expect(WorkoutSummary(Self.workout(13, statistics: [distance("Cycling", -3)]))?.distance == nil)
   }
 
-  /// A swim of 20 minutes, a ride of 38 and a run of 28, two minutes apart, as an export of iOS 27 has them.
+  /// Returns a swim of 20 minutes, a ride of 38 and a run of 28, two minutes apart, as in an export of iOS 27.
   private static func triathlon() -> Sample {
     func leg(_ way: String, _ start: Double, _ end: Double, _ sum: Double, _ unit: String) -> WorkoutActivity {
       WorkoutActivity(
@@ -294,7 +294,7 @@ import Testing
   }
 }
 
-/// Workouts of a real store.
+/// Tests of workout queries to a real store.
 @Suite struct WorkoutQueryTests {
   private static let watch = Source(name: "Watch", bundleIdentifier: "com.apple.health.W")
   private static let app = Source(name: "Runner", bundleIdentifier: "com.example.runner")
@@ -399,7 +399,7 @@ import Testing
     #expect(again?.distance == 1000 && again?.hasMergedDistance == false && again?.energy == nil)
   }
 
-  /// Against a second by second reading.
+  /// The sums are compared with sums computed second by second.
   @Test func sumsOfWorkoutsAreThoseOfTheirSeconds() async throws {
     var random = SeededGenerator(seed: 6)
     for _ in 0..<15 {
@@ -440,7 +440,7 @@ import Testing
     }
   }
 
-  /// More than a page of them, so that one that is passed over must not shift the next page.
+  /// Tests that skipped workouts don't shift the next page. There are more of them than fit on a page.
   @Test(.timeLimit(.minutes(5))) func whatNobodyKnowsAsAWorkoutIsPassedOver() async throws {
     let directory = try TemporaryDirectory()
     let store = try HealthStore(directory: directory.path)

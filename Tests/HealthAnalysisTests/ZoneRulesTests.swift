@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// The vectors T1 to T8 of days on which clocks were changed.
+/// Tests with the vectors T1 to T8 of days on which clocks were changed.
 @Suite struct ZoneRulesTests {
   struct Vector: Sendable, CustomTestStringConvertible {
     var name: String
@@ -12,7 +12,7 @@ import Testing
     var date: String
     var hours: Double
     var buckets: Int
-    /// How some of its hours are named, and how many minutes they have.
+    /// The lengths in minutes of some of its hours, by the hour's name.
     var some: [String: Int]
     var testDescription: String { name }
   }
@@ -105,7 +105,7 @@ import Testing
     #expect(try CalendarBuckets(.year, in: zone, all).count == 9999)
   }
 
-  /// In every zone there is, days and hours follow each other without a gap, and each instant has the date of its day.
+  /// Days and hours of every time zone follow each other without a gap, and each instant has the date of its day.
   @Test func daysAndHoursTileTheTimeOfEveryZone() throws {
     let first = try Self.number(of: "2009-12-31")
     for name in TimeZone.knownTimeZoneIdentifiers {
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  /// What is computed here and what Foundation says agree wherever rules have been the same for long.
+  /// The computed offsets agree with Foundation's wherever the rules have been stable for long.
   @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Europe/Dublin"])
   func offsetsAreFoundations(name: String) throws {
     let zone = try ZoneRules(named: name)
@@ -198,7 +198,7 @@ import Testing
 }
 
 extension Bucket {
-  /// Its start on the clock of its zone, with the offset.
+  /// The start as local time with its offset.
   var name: String {
     let clock = Timestamp(seconds: start.seconds + Int64(offset)).iso8601.dropLast()
     let (hours, minutes) = (abs(offset) / 3600, abs(offset) / 60 % 60)

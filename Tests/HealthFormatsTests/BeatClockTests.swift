@@ -9,7 +9,7 @@ import Testing
     return BeatClock(text, start: start, end: Timestamp(seconds: start.seconds + seconds), nearest: nearest)
   }
 
-  /// Clocks that people's exports show, each beside the start that its record prints.
+  /// Clock formats of real exports, each with the start that its record has.
   @Test(arguments: [
     // 24 hours, in the offset that the record prints.
     ("20:14:07.68", "2024-06-15T18:14:00Z", "7.68", 7200),
@@ -36,7 +36,7 @@ import Testing
     #expect(clock.format == time)
   }
 
-  /// The offset is kept in metadata, which another machine may have sent.
+  /// The offset is stored in metadata, which may come from another machine.
   @Test(arguments: [Int.max, .min, 86_401, -86_401])
   func anOffsetThatNoClockHasIsNotPrinted(offset: Int) {
     #expect(BeatClock(beats: "61@1", offset: offset, format: "20:14:07").printed(start: Timestamp(seconds: 0)) == nil)

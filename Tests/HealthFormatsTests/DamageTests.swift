@@ -42,7 +42,7 @@ import Testing
     #expect(try Reading(String(text[..<cut])).samples.count == 1)
   }
 
-  /// Whatever bytes come, reading ends and gives samples or an error.
+  /// Reading arbitrary bytes ends with samples or an error.
   @Test func flippedBytesNeverCrash() {
     let bytes = Array(StandardExport.text.utf8)
     var generator = SeededGenerator(42)
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// The bytes that mean something in XML, at random.
+  /// The pieces are random sequences of characters with a meaning in XML.
   @Test func piecesOfXMLInAnyOrderNeverCrash() {
     let pieces = [
       "<", ">", "/>", "</", "<!--", "-->", "<![CDATA[", "]]>", "<?", "?>", "\"", "'", "=", " ", "\n", "&", ";", "&#x",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// What people met in their exports, and what others put there.
+/// Tests of defects found in real exports, and of malicious content.
 @Suite struct DefectTests {
   @Test func aBillionLaughsAreNone() throws {
     var text = ExportText(ExportText.record(source: "&lol9;"), ExportText.record(at: 1))
@@ -16,7 +16,7 @@ import Testing
     #expect(reading.report.remarks["unknown entity"] == .init(count: 1, lines: [4]))
   }
 
-  /// Neither a made-up size nor a lost quote may fill the memory.
+  /// A forged size or a missing quote must not fill the memory.
   @Test func anAttributeOf100MegabytesIsRefusedWhereItIs() throws {
     let head = Array(ExportText().text.replacing("</HealthData>\n", with: " <Record type=\"").utf8)
     for chunkSize in [1 << 16, 512 << 10] {
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// One that no other machine takes would keep them from all that comes after it.
+  /// A sample that no other machine accepts would keep other machines from everything after it.
   @Test func whatCouldNotTravelIsLeftOut() throws {
     let long = String(repeating: "a", count: 5 << 20)
     let nest = String(repeating: "<a>", count: 95) + String(repeating: "</a>", count: 95)
@@ -117,7 +117,7 @@ import Testing
   }
 }
 
-/// Some bytes, and then one byte over and over.
+/// A source of some bytes followed by a repeated byte.
 private final class LongSource: ByteSource {
   private let head: [UInt8]
   private let byte: UInt8

@@ -4,10 +4,10 @@ import Testing
 
 @testable import HealthFormats
 
-/// Every element and attribute of the document type (`HealthKit Export Version: 14`), each with a text of its own that
-/// must be found again in what was read.
+/// Tests with every element and attribute of the document type (`HealthKit Export Version: 14`), each with a unique
+/// text that must be found in the result.
 @Suite struct DocumentTypeTests {
-  /// Where elements stand, beyond what the document type says: what exports really have.
+  /// The elements' children, including those that real exports have beyond the document type.
   private static let children: [String: [String]] = [
     "HealthData": [
       "ExportDate", "Me", "Record", "Correlation", "Workout", "ActivitySummary", "ClinicalRecord", "Audiogram",
@@ -57,7 +57,7 @@ import Testing
     "Attachment": ["identifier"],
   ]
 
-  /// Writes elements and remembers what each attribute says, as it must be found again.
+  /// A writer of elements that records the text expected for each attribute.
   private struct Writer {
     var expected: [(name: String, text: String)] = []
     private var number = 0
@@ -72,7 +72,7 @@ import Testing
       return "<\(name)\(attributes)\(extra)>\(children)</\(name)>"
     }
 
-    /// The value as an export has it, and a text that is in what was read if and only if the value is.
+    /// Returns the value in the export, and a text that is in the result if and only if the value is.
     private mutating func value(of attribute: String, in element: String) -> (String, String) {
       number += 1
       switch attribute {
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  /// All that was read, as text.
+  /// Returns everything that was read, as text.
   private func text(_ reading: Reading) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes]

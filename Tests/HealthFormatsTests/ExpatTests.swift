@@ -3,13 +3,13 @@ import Testing
 
 @testable import HealthFormats
 
-/// The scanner sees what expat sees, in everything that expat accepts.
+/// Tests that the scanner reports the same as expat for all documents that expat accepts.
 @Suite struct ExpatTests {
   private static let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  /// Writes elements as the test below does.
+  /// A script that prints elements in the format of the test below.
   private static let script = """
     import sys, xml.parsers.expat
     out = []
@@ -29,7 +29,7 @@ import Testing
     sys.stdout.buffer.write("\\0".join(out).encode())
     """
 
-  /// `nil` for what is not well-formed.
+  /// Returns expat's events, or `nil` if the document isn't well-formed.
   private func expat(_ path: String) throws -> [String]? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try #require(Self.python))
@@ -100,7 +100,7 @@ import Testing
   }
 }
 
-/// Well-formed documents, from a seed.
+/// A generator of well-formed documents from a seed.
 private struct DocumentMaker {
   private var generator: SeededGenerator
 

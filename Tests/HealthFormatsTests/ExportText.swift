@@ -3,7 +3,7 @@ import HealthModel
 
 @testable import HealthFormats
 
-/// Builds the XML of exports.
+/// A builder of an export's XML.
 struct ExportText {
   var header =
     #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n<!DOCTYPE HealthData [\n"
@@ -23,7 +23,7 @@ struct ExportText {
       + body.map { " \($0)\n" }.joined() + "</HealthData>\n"
   }
 
-  /// A record at `second` seconds after 2024-06-15 10:00:00 +0200.
+  /// Returns a record at `second` seconds after 2024-06-15 10:00:00 +0200.
   static func record(
     _ type: String = heartRate, at second: Int = 0, value: String? = "72", unit: String? = "count/min",
     source: String = "Watch", device: String? = nil, created: Bool = true, offset: Int = 2, extra: String = "",
@@ -44,7 +44,7 @@ struct ExportText {
     #"<MetadataEntry key="\#(key)" value="\#(value)"/>"#
   }
 
-  /// Seconds after 2024-06-15 08:00:00 UTC, as an export with `offset` hours prints it.
+  /// Returns seconds after 2024-06-15 08:00:00 UTC as printed by an export with an offset of `offset` hours.
   static func date(_ second: Int, offset: Int = 2) -> String {
     let instant = Timestamp(seconds: start.seconds + Int64(second + offset * 3600)).iso8601
     let sign = offset < 0 ? "-" : "+"
@@ -54,7 +54,7 @@ struct ExportText {
   static let start = Timestamp(seconds: 1_718_438_400)
 }
 
-/// All that reading an export gave.
+/// The complete result of reading an export.
 struct Reading {
   var samples: [Sample] = []
   var readings: [Sample] = []
@@ -102,7 +102,7 @@ extension AppleHealthExport {
 }
 
 extension ImportBatch {
-  /// All but the readings, with their ranks as ordinals.
+  /// Returns all samples except the readings, with their ranks as ordinals.
   func samples() throws -> [Sample] {
     try changesByRank().flatMap { changes in
       let expander = try ChangeExpander(changes)
@@ -111,7 +111,7 @@ extension ImportBatch {
   }
 }
 
-/// A folder that goes away with the test.
+/// A folder that is removed with the test.
 final class TemporaryFolder {
   let path: String
 

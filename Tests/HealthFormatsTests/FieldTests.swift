@@ -95,7 +95,7 @@ import Testing
   }
 }
 
-/// SplitMix64: numbers that are the same in every run.
+/// A SplitMix64 generator, which returns the same numbers in every run.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -4,8 +4,8 @@ import Testing
 
 @testable import HealthFormats
 
-/// Runs over sample files by others where there are any: at `HPEER_FIXTURES`, or in `shared/data/fixtures` beside the
-/// package.
+/// Tests with third-party sample files, if there are any: at `HPEER_FIXTURES`, or in `shared/data/fixtures` beside
+/// the package.
 @Suite struct FixtureTests {
   static let folder: String? = {
     if let path = ProcessInfo.processInfo.environment["HPEER_FIXTURES"] { return path }
@@ -15,7 +15,7 @@ import Testing
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }()
 
-  /// `Record=11101 nested=162` of the table in the fixtures' README, by file name.
+  /// Returns the counts, such as `Record=11101 nested=162`, from the table in the fixtures' README, by file name.
   private static func expected(in folder: String) throws -> [String: Int] {
     let readme = try String(contentsOfFile: "\(folder)/README.md", encoding: .utf8)
     var result: [String: Int] = [:]
@@ -27,7 +27,7 @@ import Testing
     return result
   }
 
-  /// The table counts start tags wherever they stand.
+  /// Returns the number of records in comments, because the table counts start tags anywhere.
   private static func recordsInComments(_ path: String) throws -> Int {
     let text = try String(decoding: Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
     return text.matches(of: /(?s)<!--.*?-->/).map { $0.output.matches(of: /<Record[ >]/).count }.reduce(0, +)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Exports that are damaged, or made to cost more than they are worth. Inputs are so long that work which grows with their square
+/// Tests of exports that are damaged or designed to cost time and memory. Inputs are so long that quadratic work
 /// would take many minutes.
 @Suite("Hostile and damaged exports", .timeLimit(.minutes(2)))
 struct HostileExportTests {

@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  /// In a file that somebody has cut records out of.
+  /// The file is like one from which records were removed by hand.
   @Test func aMemberTakesNoTwinThatSaysAnotherValue() throws {
     let twins = ["130", "110"].map { StandardExport.pressure(0, at: 300, value: $0) }
     let members = ["120", "130"].map { StandardExport.pressure(0, at: 300, value: $0) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Folders, standard input, and what lies beside the XML.
+/// Tests of folders, standard input, and files beside the XML.
 @Suite struct InputTests {
   private let folder: TemporaryFolder
   private let xml = ExportText(ExportText.record()).text

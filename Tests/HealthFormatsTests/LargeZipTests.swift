@@ -4,7 +4,8 @@ import Testing
 
 @testable import HealthFormats
 
-/// Zip files beyond 4 GiB as the Mac's Archive Utility writes them: the lowest 32 bits of each size, and nothing of zip64.
+/// Tests of zip files beyond 4 GiB as the Mac's Archive Utility writes them: with the lowest 32 bits of each size,
+/// and without zip64.
 @Suite struct LargeZipTests {
   private static let wrap: Int64 = 1 << 32
 
@@ -59,16 +60,16 @@ import Testing
   }
 }
 
-/// Text with very many spaces in it, compressed without anybody having written them.
+/// A generator of compressed text with a very large number of spaces, made without compressing it.
 private enum Spaces {
-  /// Eight repetitions, which are a whole number of bytes.
+  /// The number of spaces in a group of eight repetitions, which take a whole number of bytes.
   static let ofGroup = 8 * 258
 
-  /// The first, one repetition that fills its last byte, and the groups.
+  /// Returns the total number of spaces: the first, a repetition that fills its last byte, and the groups.
   static func count(groups: Int) -> Int { 1 + 258 + groups * ofGroup }
 
-  /// Two stored blocks (RFC 1951 section 3.2.4), and one with fixed codes (3.2.6) between them: a space, and then the 258 bytes
-  /// before, again and again.
+  /// Returns deflated data: two stored blocks (RFC 1951 section 3.2.4) around a block with fixed codes (3.2.6), which
+  /// has a space and then repetitions of the last 258 bytes.
   static func deflated(groups: Int, between head: [UInt8], _ tail: [UInt8]) -> [UInt8] {
     let (space, again) = ([0, 1, 0, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 1, 0, 1] + [0, 0, 0, 0, 0])
     let group = bytes(Array(repeatElement(again, count: 8).joined()))
@@ -98,7 +99,7 @@ private enum Spaces {
     return [length, ~length].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } + content
   }
 
-  /// The first bit is the lowest of a byte.
+  /// Packs bits into bytes, lowest bit first.
   private static func bytes(_ bits: [Int]) -> [UInt8] {
     stride(from: 0, to: bits.count, by: 8).map { start in
       bits[start..<min(start + 8, bits.count)].reversed().reduce(0) { $0 << 1 | UInt8($1) }

@@ -164,8 +164,8 @@ enum StandardExport {
   static var text: String { ExportText(elements()).text }
 
   /// - Parameters:
-  ///   - offset: hours from UTC that dates are printed with.
-  ///   - imperial: whether distances are printed in miles.
+  ///   - offset: The UTC offset of printed dates, in hours.
+  ///   - imperial: Whether distances are printed in miles.
   static func elements(offset: Int = 2, address: String = "0x1", imperial: Bool = false) -> [String] {
     let device = "&lt;&lt;HKDevice: \(address)&gt;, name:Apple Watch, hardware:Watch6,2&gt;"
     func date(_ second: Int) -> String { ExportText.date(second, offset: offset) }

@@ -4,9 +4,9 @@ import Testing
 
 @testable import HealthFormats
 
-/// A notice names the line in which the thing stands that it is about: in the XML, or in the file that it names.
+/// Tests that a notice names the line of the element that it is about, in the XML or in the file that it names.
 @Suite struct LineNumberTests {
-  /// What the text of a file is like around the lines.
+  /// The line ends and other details of a file's text.
   struct Form: CustomStringConvertible {
     var ending = "\n"
     var mark = ""
@@ -25,7 +25,7 @@ import Testing
     func write(_ text: String) -> [UInt8] { Array((mark + text.replacing("\n", with: ending)).utf8) }
   }
 
-  /// By what is found, a text that stands in the line and nowhere before.
+  /// A text in the line of each finding, which doesn't occur on earlier lines.
   private let expected = [
     "Record with an unknown attribute odd": "\"1\" odd=", "Record without a startDate": "\"first\"",
     "metadata key given twice": "\"twice\"", "WorkoutEvent with an unreadable date": "<WorkoutEvent",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Where an export is found, and what is said when there is none.
+/// Tests of the location of an export, and of the messages if there is none.
 @Suite struct LocatorTests {
   private let folder: TemporaryFolder
   private let xml = ExportText(ExportText.record()).text

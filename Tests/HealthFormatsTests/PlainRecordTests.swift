@@ -4,7 +4,8 @@ import Testing
 
 @testable import HealthFormats
 
-/// Records are read in one of two ways. With small chunks no record lies whole in the buffer, and all go the other way.
+/// Tests that the two ways of reading records agree. With small chunks, no record is complete in the buffer, and all
+/// are read in the general way.
 @Suite struct PlainRecordTests {
   @Test(arguments: 1...40)
   func bothWaysGiveTheSame(seed: Int) throws {
@@ -61,7 +62,7 @@ import Testing
   }
 }
 
-/// Records of every form, from a seed.
+/// A generator of records of every form, from a seed.
 private struct RecordMaker {
   private var generator: SeededGenerator
 

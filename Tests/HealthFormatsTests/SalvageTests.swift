@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Zip files that were cut off.
+/// Tests of truncated zip files.
 @Suite struct SalvageTests {
   private let folder: TemporaryFolder
   private let xml = StandardExport.text
@@ -108,7 +108,7 @@ import Testing
     #expect(try source.prefix(100) == Array("<gpx/>".utf8))
   }
 
-  /// Written by another program, with sizes of 64 bits among them.
+  /// The files were written by another program, some with 64-bit sizes.
   @Test(arguments: ["whole-None", "whole-plain", "whole-signed", "whole-large", "stored", "zip64"])
   func casesOfTheFuzzerAreRead(name: String) throws {
     let corpus = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -119,7 +119,7 @@ import Testing
     #expect(!reading.report.isComplete)
   }
 
-  /// Whatever bytes come: what is said to be there can be read, and is as long as was said.
+  /// Every entry found in arbitrary bytes can be read and has the stated size.
   @Test func flippedBytesNeverCrash() throws {
     var generator = SeededGenerator(31)
     for round in 0..<400 {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// `scripts/sample-export` writes what the reader reads.
+/// Tests that the reader can read the output of `scripts/sample-export`.
 @Suite struct SampleExportTests {
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("scripts/sample-export").path

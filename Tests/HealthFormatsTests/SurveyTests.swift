@@ -54,7 +54,7 @@ import Testing
     #expect(try Reading(text).report.last == nil)
   }
 
-  /// What an element is decides what a lost closing tag closes, and so where the elements after it stand.
+  /// The kind of an element determines what a missing closing tag closes, and so the parents of later elements.
   @Test(arguments: [
     #"<Workout startDate="soon"><WorkoutRoute>"#, #"<Workout startDate="soon"><HealthData>"#,
     #"<Correlation type="HKCorrelationTypeIdentifierFood" startDate="soon">"#, #"<Record startDate="soon">"#,

@@ -189,7 +189,7 @@ import Testing
     #expect(reading.report.skipped.isEmpty)
   }
 
-  /// Records in a summary that nobody closed are records: equal ones too must be told apart.
+  /// Records in a summary without a closing tag are records, and equal records must remain distinguishable.
   @Test func aSummaryThatIsNotClosedHidesNoEquals() throws {
     for day in ["2017-09-25", "someday"] {
       let reading = try Reading(

@@ -39,7 +39,7 @@ import Testing
         ].joined(separator: "\r\n"))
   }
 
-  /// As exports have it since iOS 16.
+  /// Exports have statistics instead of totals since iOS 16.
   @Test func statisticsSayItToo() {
     var sample = workout()
     sample.payload = .workout(
@@ -52,7 +52,7 @@ import Testing
     #expect(calendar([sample]).contains(#"DESCRIPTION:20.5 km\n100 kcal\nWatch"#))
   }
 
-  /// RFC 5545, sections 3.1 and 3.3.11.
+  /// The rules are in RFC 5545, sections 3.1 and 3.3.11.
   @Test func textIsEscapedAndFolded() {
     let source = "a,b;c\\d\ne\u{7}\u{0}f" + String(repeating: "é😴", count: 60)
     let text = calendar([workout(source: source)])

@@ -1,23 +1,25 @@
 import CISAL
 import Foundation
 
-/// Writes zip files as other programs and iOS do, without compressing anything: DEFLATE has blocks for that.
+/// A writer of zip files like those of other programs and iOS. It doesn't compress, because DEFLATE has stored
+/// blocks.
 struct ZipBytes {
   enum Descriptor: CaseIterable { case none, plain, signed, large }
 
   var descriptor = Descriptor.none
   var isDeflated = true
   var isEncrypted = false
-  /// What headers say instead of how the content is compressed: of methods that nobody here can write.
+  /// A compression method that headers claim in place of the real one, for methods that can't be written here.
   var claimedMethod: UInt64?
   private(set) var bytes: [UInt8] = []
   private(set) var directory: [UInt8] = []
   private(set) var count: UInt64 = 0
 
-  /// With the central directory and its end (APPNOTE.TXT 4.3.12, 4.3.16), as a file that was not cut off has them.
+  /// The file with the central directory and its end (APPNOTE.TXT 4.3.12, 4.3.16), as in a file that isn't truncated.
   var withDirectory: [UInt8] { withDirectory(saidToBeAt: UInt64(bytes.count)) }
 
-  /// The same with an offset that may be wrong, as one that needs more than 32 bits is.
+  /// Returns the file with a stated directory offset that may be wrong, like that of an offset that needs more than
+  /// 32 bits.
   func withDirectory(saidToBeAt offset: UInt64) -> [UInt8] {
     bytes + directory
       + Self.fields(
@@ -30,9 +32,9 @@ struct ZipBytes {
   }
 
   /// - Parameters:
-  ///   - stored: as it is in the archive.
-  ///   - checksum: of what it is uncompressed.
-  ///   - size: of that; headers have its lowest 32 bits.
+  ///   - stored: The content as stored in the archive.
+  ///   - checksum: The checksum of the uncompressed content.
+  ///   - size: The size of the uncompressed content. Headers have its lowest 32 bits.
   mutating func add(_ name: String, _ stored: [UInt8], _ checksum: UInt32, size: UInt64) {
     let offset = UInt64(bytes.count)
     let isKnown = descriptor == .none
@@ -63,14 +65,14 @@ struct ZipBytes {
 
   private mutating func append(_ value: UInt64, _ count: Int) { bytes += Self.fields((value, count)) }
 
-  /// Numbers in so many bytes each, the lowest first.
+  /// Returns numbers in little-endian order, each with its number of bytes.
   private static func fields(_ fields: (value: UInt64, count: Int)...) -> [UInt8] {
     fields.flatMap { value, count in
       (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
     }
   }
 
-  /// RFC 1951 section 3.2.4.
+  /// Returns content in stored blocks (RFC 1951 section 3.2.4).
   private static func deflated(_ content: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     var start = 0

@@ -15,7 +15,7 @@ import Testing
     expected = try Reading(xml).uuids
   }
 
-  /// Writes a zip file with libzip. Names are raw bytes, so that no flag says what their encoding is.
+  /// Writes a zip file with libzip. Names are raw bytes, so that no flag indicates their encoding.
   private func zip(
     _ members: [(name: String, content: String)], stored: Bool = false, password: String? = nil
   ) throws -> String {
@@ -59,7 +59,7 @@ import Testing
     #expect(reading.report.isComplete)
   }
 
-  /// libzip then says that there is no such entry, which is not that there is no such file.
+  /// libzip then reports a missing entry, which must not be taken for a missing file.
   @Test func aSizeThatIsElsewhereAndMissingIsDamage() throws {
     let path = try zip([("apple_health_export/export.xml", xml)])
     var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))

@@ -3,9 +3,9 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// The payloads that are written by hand are what the encoder makes of them.
+/// Tests that the hand-written payload coding gives the encoder's result.
 @Suite struct CanonicalPayloadTests {
-  /// - Returns: `nil` for a payload that the encoder writes.
+  /// - Returns: The encoder's result, or `nil` for a payload that isn't coded by hand.
   private func encoded(_ payload: Payload) throws -> String? {
     switch payload {
     case .workout(let workout): try CanonicalJSON.encode(workout)

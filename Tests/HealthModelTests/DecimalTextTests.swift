@@ -3,7 +3,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Texts that identities and hints are made of: what is stored was made of those of ICU.
+/// Tests of the texts that are part of identities and hints. Stored values were made with ICU's texts.
 struct DecimalTextTests {
   @Test(arguments: [
     (0, "0.00E+00"), (-0.0, "-0.00E+00"), (1, "1.00E+00"), (-72.5, "-7.25E+01"), (1234.5, "1.23E+03"),

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What holds the schemas must itself hold.
+/// Tests of ``JSONSchema``, on which the tests of the schemas rely.
 @Suite struct JSONSchemaTests {
   private func schemas(_ files: [String: String]) throws -> JSONSchema {
     let directory = try TemporaryDirectory()

@@ -3,7 +3,7 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// What is said of a key with several records, as it is kept and sent.
+/// Tests of the stored and transferred form of statements about a key with several records.
 @Suite struct KeyStatementTests {
   private static let key = UUID(uuid: (0x5E, 0x3B, 0x1A, 0x7C, 0, 0, 0x50, 0, 0x80, 0, 0, 0, 0, 0, 0, 1))
   private static let said = Timestamp(seconds: 1_704_276_000)

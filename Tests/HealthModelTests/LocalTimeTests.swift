@@ -4,14 +4,14 @@ import Testing
 @testable import HealthModel
 
 @Suite struct LocalTimeTests {
-  /// 2024-03-31T01:30:00Z: clocks in Berlin have just been put forward.
+  /// The current time of these tests, 2024-03-31T01:30:00Z: clocks in Berlin have just been set forward.
   private let now = Timestamp(seconds: 1_711_848_600)
 
   private func zone(_ name: String) throws -> TimeZone { try #require(TimeZone(identifier: name)) }
 
   private func bound(_ text: String) throws -> DateBound { try #require(DateBound(text)) }
 
-  /// From `text` to `text`, in UTC.
+  /// Returns the start and end of the period that `text` names, in UTC.
   private func range(_ text: String, _ name: String) throws -> [String] {
     let (bound, zone) = (try bound(text), try zone(name))
     return [bound.start(in: zone, now: now).iso8601, bound.end(in: zone, now: now).iso8601]

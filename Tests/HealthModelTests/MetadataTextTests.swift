@@ -33,12 +33,12 @@ import Testing
     #expect(!MetadataText.isPlain(text))
   }
 
-  /// Two spellings of one letter are two keys.
+  /// Two Unicode spellings of a letter are different keys.
   @Test func keysAreOrderedByBytes() {
     #expect(MetadataText.encode(["b": "1", "a": "2", "B": "3"]) == #"{"B":"3","a":"2","b":"1"}"#)
   }
 
-  /// Control characters have one spelling here, and letters of their own in ``CanonicalJSON``.
+  /// Control characters have a single spelling here, but short escapes in ``CanonicalJSON``.
   @Test func escapes() throws {
     let text = "a\n\u{1}\"\\\u{7F}/é"
     #expect(MetadataText.encode(["\t": .string(text)]) == #"{"\u0009":"a\u000a\u0001\"\\"# + "\u{7F}/é\"}")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite("JSON that is kept as it is") struct PlainJSONTests {
-  /// Any value, of few levels, with what texts and numbers have at their ends.
+  /// Returns a random value with few levels and with extreme texts and numbers.
   private static func value(_ random: inout SeededGenerator, depth: Int = 4) -> JSONValue {
     let texts = [
       "", "a", "é", "e\u{301}", "\"", "\\", "/", "\n", "\r\t", "\u{8}", "\u{c}", "\0", "\u{1f}", "\u{7f}", "\u{2028}",
@@ -49,7 +49,7 @@ import Testing
     #expect(recognised > 3_000)
   }
 
-  /// Whatever bytes are changed: either it is not recognised, or it is what an encoder makes.
+  /// A text with changed bytes either isn't recognized or equals an encoder's result.
   @Test("a changed text is looked at")
   func mutated() throws {
     var random = SeededGenerator(seed: 2)

@@ -32,7 +32,7 @@ import Testing
     #expect(try text(.workoutRoute(WorkoutRoute())) == "{}")
   }
 
-  /// The text by hand and that of the encoder are one, and both readers read it.
+  /// The hand-written text equals the encoder's, and both readers can read it.
   @Test func byHandIsAsTheEncoderWrites() throws {
     var random = SystemRandomNumberGenerator()
     var numbers: [Double] = [

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import HealthModel
 
-/// Copies of one sample: whatever the order in which they are met, the same is kept.
+/// Tests that copies of a sample are merged to the same result in any order.
 @Suite struct SampleCopyTests {
   @Test func theOrderOfMergingDoesNotMatter() throws {
     var random = SeededGenerator(seed: 5)

@@ -2,8 +2,8 @@ import Foundation
 import HealthModel
 import Testing
 
-/// The expected UUIDs were computed with Python's `uuid.uuid5`. They are frozen: a change makes every imported sample
-/// of every store a new one.
+/// Tests of derived UUIDs. The expected values were computed with Python's `uuid.uuid5` and are frozen: a change
+/// would make every imported sample in every store a new sample.
 @Suite struct SampleIdentityTests {
   private func uuid(
     _ kind: String, _ type: String, _ source: String, _ start: Int64, _ end: Int64, _ created: Int64?, _ ordinal: Int

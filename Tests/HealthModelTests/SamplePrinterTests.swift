@@ -3,7 +3,7 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// Coded samples are printed as an encoder writes the samples that they are.
+/// Tests that coded samples are printed like samples written by an encoder.
 @Suite struct SamplePrinterTests {
   private func expectSame(_ samples: [Sample]) throws {
     var coder = ChangeCoder()
@@ -38,7 +38,7 @@ import Testing
     try expectSame([sample])
   }
 
-  /// What no coder makes, and yet a damaged or foreign store may hold.
+  /// Rows that no coder produces, but that a damaged or foreign store may contain.
   @Test func oddRowsSayWhatTheirSamplesSay() throws {
     var maker = SampleMaker(seed: 2)
     var coder = ChangeCoder()

@@ -3,7 +3,7 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// docs/reference/schemas, which say what every command prints as JSON.
+/// Tests against docs/reference/schemas, which define the JSON output of all commands.
 @Suite("Schemas") struct SampleSchemaTests {
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "docs/reference/schemas").path
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  /// Of a kind that this version knows, with a payload that it does not.
+  /// Returns whether a sample's kind is known but its payload isn't.
   private func isOfAnotherVersion(_ sample: Sample) -> Bool {
     guard case .unknown(let kind, let content) = sample.payload else { return false }
     return Payload.foreign(kind, content).kind != kind

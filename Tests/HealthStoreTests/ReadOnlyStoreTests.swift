@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthStore
 
-/// A store as a mounted backup has it: whole, and nothing can be written.
+/// Tests of a store on a mounted backup: complete but not writable.
 @Suite struct ReadOnlyStoreTests {
   private let original: TemporaryDirectory
   private let copy: TemporaryDirectory
@@ -15,7 +15,7 @@ import Testing
     copy = try TemporaryDirectory()
   }
 
-  /// Copies those of the store's files that are there.
+  /// Copies the store's files that exist.
   private func copyFiles(_ suffixes: [String]) throws {
     for suffix in suffixes {
       let name = "/store.sqlite" + suffix

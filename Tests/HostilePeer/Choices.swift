@@ -1,11 +1,11 @@
 import Foundation
 import TestSupport
 
-/// The decisions of a hostile server: made from a seed, or from the bytes of a fuzzer, after which come zeros. 0 is what an
-/// honest server does.
+/// The decisions of a hostile server, made from a seed or from a fuzzer's bytes, which are followed by zeros. The
+/// choice 0 is what an honest server does.
 public struct Choices: Sendable {
   private var bytes: ArraySlice<UInt8>?
-  /// What no decision depends on: the content of samples.
+  /// A generator for content on which no decision depends, such as that of samples.
   public var random: SeededGenerator
 
   public init(seed: UInt64) {
@@ -22,7 +22,9 @@ public struct Choices: Sendable {
     return bytes?.popFirst() ?? 0
   }
 
-  /// - Parameter count: up to 65,536.
+  /// Returns a number from 0 to `count - 1`.
+  ///
+  /// - Parameter count: The number of choices, up to 65,536.
   public mutating func below(_ count: Int) -> Int {
     let number = count <= 256 ? Int(byte()) : Int(byte()) << 8 | Int(byte())
     return number % max(1, count)
@@ -30,10 +32,10 @@ public struct Choices: Sendable {
 
   public mutating func oneIn(_ count: Int) -> Bool { below(count) == count - 1 }
 
-  /// One of `elements`, which are not empty.
+  /// Returns an element of `elements`, which must not be empty.
   public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[below(elements.count)] }
 
-  /// Numbers at which arithmetic goes wrong.
+  /// Returns JSON text, mostly a number, that tends to break parsers and arithmetic.
   public mutating func extreme() -> String {
     pick([
       "0", "-1", "1", "255", "65536", "2147483647", "-2147483648", "4294967296", "281474976710655", "281474976710656",

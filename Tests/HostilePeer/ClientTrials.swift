@@ -7,23 +7,23 @@ import PeerProtocol
 import PeerTrust
 import TestSupport
 
-/// Drives a whole client against hostile servers, each with a store of its own, and looks at what is left: the client comes
-/// to an end, holds what it held, and nothing that was not sent.
+/// A runner of a whole client against hostile servers, each time with a new store. It checks that the client
+/// terminates, keeps what it held and stores only what was sent.
 public final class ClientTrials: Sendable {
-  /// What must not be.
+  /// A failed check of a trial.
   public struct Violation: Error, CustomStringConvertible {
     public var description: String
     init(_ description: String) { self.description = description }
   }
 
-  /// Within which one trial must have ended, in real time.
+  /// The time limit for a trial, in real time.
   private static let limit = Duration.seconds(60)
   private let directory: URL
   private let template: URL
   private let registry: PeerRegistry
   private let identity: PeerIdentity
   private let before: StoreContent
-  /// In an order that does not change.
+  /// The samples of the template store, in a fixed order.
   private let known: [Sample]
 
   public init() async throws {
@@ -47,7 +47,7 @@ public final class ClientTrials: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  /// Limits a hundredth as high as the real ones, so that they are reached within milliseconds.
+  /// Limits of about a hundredth of the real ones, so that they are reached within milliseconds.
   private static var limits: ClientLimits {
     var limits = ClientLimits()
     limits.framingBytes = 4 << 10
@@ -61,9 +61,10 @@ public final class ClientTrials: Sendable {
     return limits
   }
 
-  /// Throws ``Violation``.
+  /// Runs a trial.
   ///
-  /// - Returns: how many samples the client has taken in.
+  /// - Throws: ``Violation`` if a check fails.
+  /// - Returns: The number of samples that the client stored.
   @discardableResult
   public func run(_ choices: Choices) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in
@@ -113,7 +114,7 @@ public final class ClientTrials: Sendable {
 
   private struct Enough: Error {}
 
-  /// All that a client says to a server. Any error of it will do.
+  /// Makes every kind of request that a client makes. The client may fail with any error.
   private static func drive(
     _ pull: Pull, _ record: ServerRecord, _ identity: PeerIdentity, _ store: HealthStore, _ choices: Choices
   ) async throws {
@@ -147,7 +148,7 @@ public final class ClientTrials: Sendable {
     do { try await Unpair.tell(record, at: endpoint) } catch {}
   }
 
-  /// What anybody may announce, as it comes out of Avahi.
+  /// Exercises discovery with services that any machine may announce, in the form in which Avahi reports them.
   private static func discover(_ choices: inout Choices) {
     let words = [
       "studio", "", "\u{0}", "Rene\u{301}", "studio #2", "studio #\u{660}", String(repeating: "x", count: 63),

@@ -4,9 +4,9 @@ import HealthStore
 import PeerProtocol
 import TestSupport
 
-/// What a store holds.
+/// The samples and tombstones in a store.
 struct StoreContent: Sendable {
-  /// As text, for NaN is not itself.
+  /// The samples as JSON text, because NaN doesn't equal itself.
   var samples: [SampleReference: Data] = [:]
   var tombstones: Set<SampleReference> = []
 
@@ -29,14 +29,14 @@ struct StoreContent: Sendable {
   }
 }
 
-/// Compares what a store holds after a pull with what was there before and what was sent.
+/// A check of a store after a pull against its content before and the changes that were sent.
 struct FeedCheck {
   var pages: [HostileFeed.Page]
   var before: StoreContent
   var after: StoreContent
-  /// What the client goes on from.
+  /// The token from which the client's next pull continues.
   var position: String?
-  /// What it went on from meanwhile.
+  /// The tokens that the client used during the trial.
   var asked: [String]
 
   private struct Batch {
@@ -84,7 +84,7 @@ struct FeedCheck {
     return batches
   }
 
-  /// Whoever has a position has all that came in its answer up to there.
+  /// Requires that the store has everything that its answer contained up to `token`.
   private func requireAll(upTo token: String, _ batches: [Batch]) throws {
     let places = batches.indices.filter { batches[$0].token == token }
     // A token that was sent twice says nothing.
@@ -98,7 +98,8 @@ struct FeedCheck {
     }
   }
 
-  /// Whether a sample with HealthKit's UUID is there: of several that start within a second of each other, one is kept.
+  /// Returns whether a sample with HealthKit's UUID is stored. The store keeps only one of several copies that start
+  /// within a second of each other.
   private func holds(_ reference: SampleReference) -> Bool {
     if after.samples[reference] != nil { return true }
     return after.samples.keys.contains { other in

@@ -1,10 +1,10 @@
 import Foundation
 
-/// An answer as it is put on the wire, and how.
+/// An HTTP response and the way in which it is delivered.
 struct HostileAnswer: Sendable {
   enum Piece: Sendable {
     case bytes([UInt8])
-    /// Virtual seconds.
+    /// A wait of this many virtual seconds.
     case wait(Int)
     case close
   }
@@ -14,7 +14,7 @@ struct HostileAnswer: Sendable {
   var headers: [String] = []
   var body: [UInt8]
 
-  /// Honest, but for what the choices make of it.
+  /// Returns the response in pieces: honest, except for the changes that the choices make.
   func pieces(_ choices: inout Choices) -> [Piece] {
     var answer = self
     if choices.oneIn(12) { answer.status = choices.pick(Self.statuses) }

@@ -2,20 +2,20 @@ import Foundation
 import PeerClient
 import Synchronization
 
-/// An app on a phone that answers as its choices say: as the real one, with pages that never end or repeat, with numbers at
-/// which arithmetic goes wrong, with JSON that is nested without end, or with any bytes.
+/// A phone app whose answers depend on choices: those of the real app, endless or repeated pages, extreme numbers,
+/// endlessly nested JSON, or arbitrary bytes.
 final class HostileApp: Sendable {
   private struct State {
     var choices: Choices
     var requests = 0
-    /// The start of the next row, in seconds since 1970: newest first.
+    /// The start of the next row, in seconds since 1970. It decreases, because apps list the newest row first.
     var second: Int64 = 1_780_000_000
     var forbidden: String?
   }
 
   private let state: Mutex<State>
   private let isHealthSync: Bool
-  /// After how many requests the phone is put away.
+  /// The number of requests after which the phone is out of reach.
   private static let patience = 120
 
   init(_ choices: Choices, isHealthSync: Bool) {
@@ -23,7 +23,7 @@ final class HostileApp: Sendable {
     self.isHealthSync = isHealthSync
   }
 
-  /// A request that would end the real app; `nil` where none was made.
+  /// A request that would crash the real app, or `nil` if none was made.
   var forbidden: String? { state.withLock(\.forbidden) }
 
   func answer(_ request: AppRequest, at endpoint: PeerEndpoint) throws(PeerError) -> AppAnswer {

@@ -1,6 +1,6 @@
-/// What is done to the bytes of an answer's body.
+/// Corruptions of the bytes of a response body.
 enum HostileBytes {
-  /// As they are, mostly.
+  /// Returns the bytes unchanged in most cases, or with a few corruptions.
   static func changed(_ bytes: [UInt8], _ choices: inout Choices, isJSON: Bool) -> [UInt8] {
     guard choices.oneIn(3) else { return bytes }
     var bytes = bytes
@@ -27,7 +27,7 @@ enum HostileBytes {
     return bytes
   }
 
-  /// The first run of digits after `index`.
+  /// Replaces the first run of digits at or after `index`.
   private static func replaceNumber(in bytes: inout [UInt8], from index: Int, with text: String) {
     let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
     guard let start = bytes[index...].firstIndex(where: isDigit) else { return }

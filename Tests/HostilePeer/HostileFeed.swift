@@ -3,9 +3,9 @@ import HealthModel
 import PeerProtocol
 import TestSupport
 
-/// The change feed of a hostile server: batches that are honest, that go nowhere, and that are none.
+/// The change feed of a hostile server: honest batches, batches without progress and invalid batches.
 struct HostileFeed: Sendable {
-  /// The body of one answer.
+  /// The body of a response.
   struct Page: Sendable {
     var since: String?
     var format: ChangeFeedFormat
@@ -14,9 +14,9 @@ struct HostileFeed: Sendable {
 
   private var maker: SampleMaker
   private var number = 0
-  /// Sent before, to be sent again.
+  /// Samples sent before, some of which are sent again.
   private var old: [Sample] = []
-  /// What the client had before anything was sent.
+  /// The samples that the client had before the trial.
   private let known: [Sample]
   private var answers = 0
 
@@ -95,7 +95,7 @@ struct HostileFeed: Sendable {
 
   private static let edges = Array(SampleMaker.edgeCases.dropLast(3))
 
-  /// Every instant where arithmetic goes wrong, and payloads of numbers that are none.
+  /// Returns changes with extreme instants and with payloads of invalid numbers.
   private mutating func oddTimes(_ choices: inout Choices) -> CodedChanges {
     var coder = ChangeCoder()
     for _ in 0...choices.below(20) {

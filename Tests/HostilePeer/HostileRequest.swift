@@ -1,14 +1,14 @@
 import Foundation
 import NIOCore
 
-/// One request as a server reads it.
+/// A request as the hostile server reads it.
 struct HostileRequest: Sendable {
   var method: String
   var path: String
   var query: [String: String]
   var accept: String
 
-  /// Takes the first request of `bytes` with its body; `nil` as long as not all of it has come.
+  /// Removes the first request and its body from `bytes`. Returns `nil` until all of it has arrived.
   init?(_ bytes: inout ByteBuffer) {
     let text = String(buffer: bytes)
     guard let end = text.range(of: "\r\n\r\n") else { return nil }

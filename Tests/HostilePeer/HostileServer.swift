@@ -3,18 +3,18 @@ import HealthModel
 import PeerProtocol
 import TestSupport
 
-/// Answers every request of a client as its choices have it: honestly as a rule, or else with anything.
+/// A server that answers each request as its choices say: usually honestly, or else with anything.
 actor HostileServer {
-  /// More than a client may ask of a server, whatever that answers.
+  /// A number of requests that no client may exceed, whatever the server answers.
   static let mostRequests = 600
 
   private var choices: Choices
   private var feed: HostileFeed
   private let id: PeerID
   private(set) var requests = 0
-  /// The bodies of the answers that may have been taken for changes.
+  /// The bodies of the answers that the client may have read as changes.
   private(set) var pages: [HostileFeed.Page] = []
-  /// The tokens that were asked with.
+  /// The tokens that the client sent.
   private(set) var askedSince: [String] = []
 
   init(_ choices: Choices, id: PeerID, known: [Sample]) {
@@ -23,7 +23,7 @@ actor HostileServer {
     feed = HostileFeed(choices.random, known: known)
   }
 
-  /// Whether there is somebody to connect to.
+  /// Returns whether a connection to the server succeeds.
   func isThere() -> Bool { !choices.oneIn(40) }
 
   func answer(_ request: HostileRequest) -> [HostileAnswer.Piece] {

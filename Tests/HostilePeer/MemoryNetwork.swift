@@ -6,8 +6,8 @@ import PeerClient
 import PeerProtocol
 import Synchronization
 
-/// Connects a client to a ``HostileServer`` in memory: HTTP without TLS and sockets, by a clock that goes on when nobody
-/// has anything to do.
+/// An in-memory connection from a client to a ``HostileServer``: HTTP without TLS and sockets, with a clock that
+/// moves on when client and server are idle.
 final class MemoryNetwork: Sendable {
   private let server: HostileServer
   private let limits: ClientLimits
@@ -18,7 +18,7 @@ final class MemoryNetwork: Sendable {
     (self.server, self.limits) = (server, limits)
   }
 
-  /// The certificate that is seen where none is pinned.
+  /// The certificate fingerprint that a client sees if it has pinned none.
   private static let fingerprint = Fingerprint(certificateDER: [0])
 
   var client: ClientNetwork {
@@ -44,8 +44,8 @@ final class MemoryNetwork: Sendable {
     return network
   }
 
-  /// Waits until every connection has ended. The client must have come to an end: what it asks of an event loop that is shut
-  /// down is never done.
+  /// Waits until every connection has ended. Call it only when the client has finished, because an event loop that is
+  /// shut down never completes further work.
   func end() async {
     for (loop, task) in connections.withLock({ $0 }) {
       await task.value
@@ -54,7 +54,7 @@ final class MemoryNetwork: Sendable {
   }
 }
 
-/// In the place of TLS: what is written are bytes, not pieces of files.
+/// A handler in place of TLS that passes bytes on and rejects file regions.
 private final class PlainBytes: ChannelOutboundHandler {
   typealias OutboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -64,11 +64,11 @@ private final class PlainBytes: ChannelOutboundHandler {
   }
 }
 
-/// The server's end of one connection.
+/// The server's end of a connection.
 private struct MemoryConnection {
   private let channel: NIOAsyncTestingChannel
   private let server: HostileServer
-  /// Counts what happens, to see when nothing does.
+  /// A counter of events, used to detect idle times.
   private let activity = Activity()
 
   private final class Activity: Sendable {
@@ -114,7 +114,8 @@ private struct MemoryConnection {
     }
   }
 
-  /// Who waits for a server that says no more would wait for ever without a clock.
+  /// Advances the clock while the connection is idle, so that a client whose server says nothing reaches its
+  /// timeouts.
   private func keepTime() async {
     var last = -1
     while !Task.isCancelled {

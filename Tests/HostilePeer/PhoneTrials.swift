@@ -6,10 +6,10 @@ import PeerProtocol
 import PeerTrust
 import TestSupport
 
-/// Pulls from hostile apps on phones, each into a store of its own: the pull comes to an end, the store keeps what it held, and
-/// nothing is asked that ends a real app.
+/// A runner of pulls from hostile phone apps, each into a new store. It checks that the pull terminates, that the
+/// store keeps what it held, and that no request would crash a real app.
 public final class PhoneTrials: Sendable {
-  /// Within which one trial must have ended, in real time.
+  /// The time limit for a trial, in real time.
   private static let limit = Duration.seconds(60)
   private let directory: URL
   private let template: URL
@@ -30,9 +30,10 @@ public final class PhoneTrials: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: directory) }
 
-  /// Throws ``ClientTrials/Violation``.
+  /// Runs a trial.
   ///
-  /// - Returns: how many samples have been taken in.
+  /// - Throws: ``ClientTrials/Violation`` if a check fails.
+  /// - Returns: The number of samples that were stored.
   @discardableResult
   public func run(_ choices: Choices) async throws -> Int {
     try await withThrowingTaskGroup(of: Int.self) { group in

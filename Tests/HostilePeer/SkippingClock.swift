@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock whose time passes only because somebody sleeps, and then at once.
+/// A clock whose time moves only by `sleep`, which returns at once.
 final class SkippingClock: Clock {
   struct Instant: InstantProtocol {
     var time: Duration

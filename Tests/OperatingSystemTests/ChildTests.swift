@@ -8,7 +8,7 @@ import Testing
 
   init() throws { directory = try TemporaryDirectory(inMemory: true) }
 
-  /// Ends the process whose number a program wrote into a file.
+  /// Kills the process whose ID a program wrote to a file.
   private func end(_ file: String) throws {
     let text = try String(contentsOfFile: directory.path(file), encoding: .utf8)
     if let pid = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) { kill(pid, SIGKILL) }

@@ -50,7 +50,7 @@ struct HomeDirectoryTests {
     #expect(refusal(home) == nil)
   }
 
-  /// The list of setfacl(1), `-m user:4711:rwx`, as acl(5) has it in the kernel.
+  /// The access control list is that of `setfacl -m user:4711:rwx`, in the kernel's form (acl(5)).
   @Test("an access control list may let nobody else write to what leads there")
   func accessControlLists() throws {
     let home = try make("a/b/home")

@@ -58,7 +58,7 @@ struct RoomReserveTests {
     #expect(try Data(contentsOf: URL(fileURLWithPath: other)).count == 10)
   }
 
-  /// How often something is tried that never has room.
+  /// Returns the number of attempts of work that always runs out of space.
   private func attempts(_ reserve: RoomReserve, keeping kept: Int = 0) async -> Int {
     struct Full: Error {}
     var attempts = 0
@@ -69,7 +69,7 @@ struct RoomReserveTests {
     return attempts
   }
 
-  /// Of 512 bytes each.
+  /// Returns the size of the reserve, in blocks of 512 bytes.
   private func blocks(_ directory: TemporaryDirectory) throws -> Int {
     var status = stat()
     guard stat(directory.path("room.reserve"), &status) == 0 else { throw SystemError("stat", directory.path) }

@@ -10,7 +10,7 @@ struct AnnouncementLedgerTests {
 
   private static func later(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
 
-  /// What is opened until nothing more can be, and what is closed for it.
+  /// Opens announcements until no more can be opened. Returns those opened, and those closed to make room.
   private static func openAll(
     _ ledger: inout AnnouncementLedger<String>, at now: ContinuousClock.Instant = start
   ) -> (opened: [String], closed: [String]) {
@@ -162,7 +162,7 @@ struct AnnouncementLedgerTests {
   }
 }
 
-/// SplitMix64.
+/// A SplitMix64 generator.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -3,10 +3,11 @@ import Testing
 
 @testable import PeerDiscovery
 
-/// With a system bus that is not there, for the whole process: no test in it needs one.
+/// Tests without a system bus. The bus is missing for the whole process, because no test in it needs one.
 @Suite("Without D-Bus", .serialized)
 struct DaemonAbsentTests {
-  /// Once, because the environment is not safe to change while others read it; libdbus reads it once, too.
+  /// Whether the bus address was set. Set once, because changing the environment isn't safe while other threads read
+  /// it, and libdbus also reads it once.
   private static let busIsAbsent =
     setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent/hpeer-tests/system_bus_socket", 1) == 0
 

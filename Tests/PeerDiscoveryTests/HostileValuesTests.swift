@@ -12,7 +12,8 @@ struct HostileValuesTests {
     Array("id=".utf8), Array("e\u{301}".utf8),
   ]
 
-  /// Bytes that hit the limits more often than chance would: zeros, equals signs, broken and long UTF-8, controls.
+  /// Returns bytes that hit limits more often than random bytes: zeros, equals signs, invalid and long UTF-8, control
+  /// characters.
   private static func bytes(_ count: Int, _ random: inout SeededGenerator) -> [UInt8] {
     var bytes: [UInt8] = []
     while bytes.count < count {

@@ -2,37 +2,38 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A stand-in of the iPhone app HealthAppTransfer: what its server answers, byte for byte, and what ends it.
+/// A stand-in for the iPhone app HealthAppTransfer that answers byte for byte as its server does and crashes on the
+/// same requests.
 public final class HealthAppTransferApp: PhoneApp {
-  /// How the phone is, and what it does of the things that it may do.
+  /// The simulated state of the phone and its app.
   public struct State: Sendable {
-    /// Of each type, newest first.
+    /// The samples of each type, newest first.
     public var samples: [String: [PhoneSample]] = [:]
-    /// The app asks for a face first.
+    /// Whether the app asks for biometric authentication before it answers.
     public var isLocked = false
-    /// The phone sleeps: it neither answers nor hangs up.
+    /// Whether the phone is asleep and neither answers nor closes connections.
     public var isAsleep = false
-    /// HealthKit answers with nothing, as it does on a locked phone.
+    /// Whether HealthKit returns no data, as on a locked phone.
     public var listsNothing = false
-    /// The most rows of a page.
+    /// The maximum number of rows in a page.
     public var mostRows = 1_000
-    /// Answers with dates as numbers, as one version of its client wants them.
+    /// Whether dates are numbers, as a version of the app's own client expects.
     public var numericDates = false
-    /// Codes that can be redeemed, and what they are redeemed for.
+    /// The valid pairing codes and the token that each is redeemed for.
     public var codes: [String: String] = [:]
     public var tokens: Set<String> = []
-    /// Why it has ended.
+    /// The reason why the app crashed, or `nil` while it runs.
     public var crash: String?
     public var requests: [String] = []
-    /// Answers other than any of its own, one for each request: for what a phone may say one day.
+    /// A status that replaces every answer, for statuses that an app may send one day.
     public var status: Int?
-    /// What goes wrong, by type.
+    /// The simulated faults, by type.
     public var faults: [String: PhoneFault] = [:]
-    /// Types that are not listed, as those are that their owner has taken back.
+    /// Types that aren't listed, like those for which the owner has revoked access.
     public var hidden: Set<String> = []
     var random: SeededGenerator
 
-    /// Puts samples where they belong.
+    /// Adds samples in the app's order.
     public mutating func add(_ new: [PhoneSample]) {
       for (type, new) in Dictionary(grouping: new, by: \.type) {
         samples[type] = (samples[type, default: []] + new).sorted(by: PhoneSample.isBefore)
@@ -45,7 +46,7 @@ public final class HealthAppTransferApp: PhoneApp {
   }
 
   public let state: Mutex<State>
-  /// What happens before each request is answered: lists move.
+  /// A closure that runs before each request is answered, for example to change the list between pages.
   private let happening: @Sendable (inout State) -> Void
 
   public init(seed: UInt64 = 1, happening: @escaping @Sendable (inout State) -> Void = { _ in }) {
@@ -53,7 +54,7 @@ public final class HealthAppTransferApp: PhoneApp {
     self.happening = happening
   }
 
-  /// A new code, as the phone shows it; those before it stay valid.
+  /// Creates a pairing code, as shown on the phone. Earlier codes stay valid.
   public func newCode() -> String {
     state.withLock { state in
       let code = (0..<6).map { _ in String(Int.random(in: 0...9, using: &state.random)) }.joined()
@@ -64,10 +65,10 @@ public final class HealthAppTransferApp: PhoneApp {
     }
   }
 
-  /// Five minutes have passed since the last code.
+  /// Invalidates all codes, as happens five minutes after a code was created.
   public func expireCodes() { state.withLock { $0.codes = [:] } }
 
-  /// The text of its QR code.
+  /// Returns the content of the app's QR code.
   public func payload(host: String, port: Int, fingerprint: String, expiry: Double) -> String {
     "{\"code\":\"\(newCode())\",\"expiry\":\(expiry),\"fingerprint\":\"\(fingerprint)\",\"host\":\"\(host)\",\"port\":\(port)}"
   }
@@ -175,7 +176,7 @@ public final class HealthAppTransferApp: PhoneApp {
         + "],\"totalCount\":\(min(all.count, offset + limit)),\"type\":\(PhoneJSON.text(type))}")
   }
 
-  /// Rows of one second come in any order, in another each time.
+  /// Returns rows of a page. Rows that start in the same second are reordered on each request.
   private static func page(
     _ all: [PhoneSample], _ range: Range<Int>, _ random: inout SeededGenerator
   ) -> ArraySlice<PhoneSample> {
@@ -245,8 +246,8 @@ public final class HealthAppTransferApp: PhoneApp {
   }
 }
 
-/// An app that a phone runs.
+/// A simulated iPhone app that answers requests.
 public protocol PhoneApp: Sendable {
-  /// The least TLS that it speaks, by its number.
+  /// Returns the app's reaction to the bytes of a request.
   func react(to bytes: [UInt8]) -> PhoneReaction
 }

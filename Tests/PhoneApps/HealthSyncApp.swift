@@ -3,40 +3,41 @@ import HealthModel
 import Synchronization
 import TestSupport
 
-/// A stand-in of the iPhone app HealthSync: what its server answers, byte for byte, and what ends it.
+/// A stand-in for the iPhone app HealthSync that answers byte for byte as its server does and crashes on the same
+/// requests.
 public final class HealthSyncApp: PhoneApp {
-  /// How the phone is, and what it does of the things that it may do.
+  /// The simulated state of the phone and its app.
   public struct State: Sendable {
-    /// Of each type by the app's name, newest first.
+    /// The samples of each type, by the app's type name, newest first.
     public var samples: [String: [PhoneSample]] = [:]
-    /// Types that its owner gives.
+    /// The types that the owner shares.
     public var enabled: Set<String> = [
       "heartRate", "steps", "weight", "workouts", "sleepAnalysis", "sleepREM", "standHours",
     ]
     public var isLocked = false
-    /// The phone sleeps: it neither answers nor hangs up.
+    /// Whether the phone is asleep and neither answers nor closes connections.
     public var isAsleep = false
-    /// How many more requests are refused although there were not too many: another program has asked.
+    /// The number of further requests refused with status 429, as if another client had used up the rate limit.
     public var refusals = 0
     /// Whether the code on the screen is older than five minutes.
     public var isCodeOver = false
-    /// What goes wrong, by type.
+    /// The simulated faults, by type.
     public var faults: [String: PhoneFault] = [:]
-    /// HealthKit answers with nothing, as it does when the phone locks itself in the middle.
+    /// Whether HealthKit returns no data, as when the phone locks itself during a request.
     public var isEmpty = false
     public var code: String?
     public var failures = 0
     public var tokens: Set<String> = []
-    /// Whether this version has routes of workouts.
+    /// Whether this version of the app serves workout routes.
     public var hasRoutes = false
-    /// What it answers instead when it is asked for them; 0 for nothing, and it hangs up.
+    /// The status returned for requests for routes, or 0 to close the connection without an answer.
     public var routesStatus: Int?
-    /// Why it has ended.
+    /// The reason why the app crashed, or `nil` while it runs.
     public var crash: String?
     public var requests: [String] = []
-    /// When each was answered that counts, in seconds since 1970.
+    /// The times of the answers that count toward the rate limit, in seconds since 1970.
     public var answered: [Double] = []
-    /// Requests that were refused because there were too many.
+    /// The number of requests refused by the rate limit.
     public var refused = 0
     var random: SeededGenerator
 
@@ -52,7 +53,7 @@ public final class HealthSyncApp: PhoneApp {
   }
 
   public let state: Mutex<State>
-  /// Seconds since 1970 by the phone's clock.
+  /// The phone's clock, in seconds since 1970.
   private let now: @Sendable () -> Double
   private let happening: @Sendable (inout State) -> Void
 
@@ -66,9 +67,9 @@ public final class HealthSyncApp: PhoneApp {
 
   private static let letters = Array("ABCDEFGHJKLMNPQRSTUVWXYZabcdefghjkmnpqrstuvwxyz23456789")
 
-  /// The text of its QR code, with a new code; the one before it is over.
+  /// Returns the content of the app's QR code with a new code, which replaces the previous code.
   ///
-  /// - Parameter expiry: left out where `nil`, as one version does.
+  /// - Parameter expiry: The time at which the code expires, or `nil` to omit it, as a version of the app does.
   public func payload(host: String, port: Int, fingerprint: String, expiry: Double?) -> String {
     let code = state.withLock { state in
       let code = String((0..<8).map { _ in state.random.pick(Self.letters) })
@@ -173,7 +174,7 @@ public final class HealthSyncApp: PhoneApp {
     var offset: Int?
   }
 
-  /// Those of the app's first version.
+  /// The type names of the app's first version.
   public static let known: Set<String> = [
     "steps", "flightsClimbed", "distanceWalkingRunning", "distanceCycling", "activeEnergyBurned", "basalEnergyBurned",
     "exerciseTime", "standHours", "workouts", "heartRate", "restingHeartRate", "walkingHeartRateAverage",
@@ -220,7 +221,8 @@ public final class HealthSyncApp: PhoneApp {
         + "\"hasMore\":\(hasMore),\"returnedCount\":\(page.count)}")
   }
 
-  /// The first of what starts in a time, newest first; what starts together in any order, another each time.
+  /// Returns the first `count` rows that start in a range, newest first. Rows that start together are shuffled on
+  /// each request.
   private static func rows(
     _ types: [String], _ range: Range<Double>, _ count: Int, _ state: inout State
   ) -> [PhoneSample] {
@@ -280,7 +282,7 @@ public final class HealthSyncApp: PhoneApp {
 }
 
 extension [PhoneSample] {
-  /// Where the samples begin of which something is true, as of all that follow.
+  /// Returns the index of the first element that satisfies a condition that all later elements satisfy, too.
   fileprivate func firstIndex(after isTrue: (PhoneSample) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {

@@ -3,17 +3,17 @@ import Foundation
 
 @testable import Cryptography
 
-/// A certificate as the apps make theirs: by hand, without extensions, for one year and never made anew.
+/// A certificate like those of the apps: hand-encoded, without extensions, valid for a year and never renewed.
 public struct PhoneCertificate: Sendable {
   public var der: [UInt8]
   public var keyPEM: String
-  /// SHA-256 of the DER in lower-case hexadecimal.
+  /// The SHA-256 of the DER, in lowercase hexadecimal.
   public var fingerprint: String
 
   /// - Parameters:
-  ///   - name: common name and, where `hasOrganization`, organization.
-  ///   - hasNullParameter: whether the signature algorithm says NULL, which it must not (RFC 5758 section 3.2).
-  ///   - from, to: UTCTime.
+  ///   - name: The common name and, if `hasOrganization`, the organization.
+  ///   - hasNullParameter: Whether the signature algorithm has a NULL parameter, which RFC 5758 section 3.2 forbids.
+  ///   - from, to: The validity period, as UTCTime.
   public init(
     name: String, hasOrganization: Bool, hasNullParameter: Bool = false, from: String = "260101000000Z",
     to: String = "270101000000Z"
@@ -35,19 +35,19 @@ public struct PhoneCertificate: Sendable {
     fingerprint = SHA256.hash(data: der).map { String(format: "%02x", $0) }.joined()
   }
 
-  /// HealthAppTransfer's.
+  /// Creates a certificate like HealthAppTransfer's.
   public static func healthAppTransfer(isExpired: Bool = false) throws -> Self {
     try Self(
       name: "HealthAppTransfer", hasOrganization: true, from: isExpired ? "240101000000Z" : "260101000000Z",
       to: isExpired ? "241231000000Z" : "270101000000Z")
   }
 
-  /// HealthSync's.
+  /// Creates a certificate like HealthSync's.
   public static func healthSync() throws -> Self {
     try Self(name: "HealthSync Local", hasOrganization: false, hasNullParameter: true)
   }
 
-  /// The key's SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
+  /// Returns the key's SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
   private static func publicKey(of key: PrivateKey) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 256)
     let count = bytes.withUnsafeMutableBufferPointer { bytes in

@@ -1,19 +1,19 @@
-/// What an app answers for a type instead of what it should: for what a phone may do one day, or one that means harm.
+/// A wrong answer for a type, as a future or malicious app may send it.
 public enum PhoneFault: Hashable, Sendable {
-  /// An error of this status.
+  /// An error with this HTTP status.
   case status(Int)
-  /// Something else than JSON.
+  /// A body that isn't JSON.
   case undecodable
-  /// JSON that is nested so deep that a decoder which recurses would not survive it.
+  /// JSON nested so deeply that a recursive decoder would crash.
   case deep
-  /// JSON of so many members that it would take a hundred times its size in memory.
+  /// JSON with so many members that it takes a hundred times its size in memory.
   case heavy
-  /// The newest rows, whatever is asked for, and that more follow.
+  /// The newest rows, whatever offset the client asks for, always with more to follow.
   case repeats
-  /// What is asked for, and that more follow, also after the last.
+  /// The requested rows, always with more to follow, even after the last row.
   case saysMore
 
-  /// The text of an answer that is none, where the fault is such a one.
+  /// The body of the invalid answer, or `nil` for faults that don't replace the body.
   var text: String? {
     switch self {
     case .status, .repeats, .saysMore: nil

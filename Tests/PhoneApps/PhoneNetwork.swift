@@ -4,11 +4,12 @@ import PeerClient
 import PeerProtocol
 import Synchronization
 
-/// Connects a client to an app in memory: no sockets, no TLS, and a clock that passes when somebody waits.
+/// An in-memory connection from a client to an app: without sockets and TLS, and with a clock that skips waiting
+/// times.
 public final class PhoneNetwork: Sendable {
-  /// What may happen to requests.
+  /// The limits and counters of a network.
   public struct State: Sendable {
-    /// How many more are answered before the phone is put away; `nil` for all.
+    /// The number of requests still answered before the phone is out of reach, or `nil` for no limit.
     public var requestsLeft: Int?
     public var requests = 0
     public var bytes = 0
@@ -25,7 +26,7 @@ public final class PhoneNetwork: Sendable {
 
   public static let fingerprint = Fingerprint(certificateDER: [7])
 
-  /// What a client's network has to be for the time of a test.
+  /// The network to install in a client during a test.
   package var client: ClientNetwork {
     var network = ClientNetwork()
     network.clock = clock
@@ -52,7 +53,7 @@ public final class PhoneNetwork: Sendable {
   }
 }
 
-/// A clock whose time passes because somebody sleeps, and then at once, or because a test says so.
+/// A clock whose time moves only by `sleep`, which returns at once, and by ``advance(by:)``.
 public final class VirtualClock: Clock {
   public struct Instant: InstantProtocol {
     public var time: Duration
@@ -62,7 +63,7 @@ public final class VirtualClock: Clock {
     public static func < (first: Instant, second: Instant) -> Bool { first.time < second.time }
   }
 
-  /// What the wall clock shows at the beginning.
+  /// The initial time of the wall clock, in seconds since 1970.
   public static let beginning: Int64 = 1_780_000_000
   private let time = Mutex(Duration.zero)
 
@@ -70,7 +71,7 @@ public final class VirtualClock: Clock {
 
   public var now: Instant { Instant(time: time.withLock(\.self)) }
   public var minimumResolution: Duration { .nanoseconds(1) }
-  /// Seconds since 1970.
+  /// The wall clock's time, in seconds since 1970.
   public var seconds: Double { Double(Self.beginning) + now.time / .seconds(1) }
   var wall: Timestamp { Timestamp(microseconds: Int64(seconds * 1_000_000)) }
 

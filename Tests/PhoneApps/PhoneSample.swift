@@ -1,11 +1,11 @@
 import Foundation
 
-/// What HealthKit holds of one sample, as far as the apps send it.
+/// The parts of a HealthKit sample that the apps send.
 public struct PhoneSample: Hashable, Sendable {
   public var id: UUID
-  /// As the app calls it.
+  /// The app's own name for the type.
   public var type: String
-  /// Seconds since 1970, with the fraction that decides the order and is not sent.
+  /// The start in seconds since 1970. Its fraction decides the order but isn't sent.
   public var start: Double
   public var end: Double
   public var sourceName = "Casey\u{2019}s Apple\u{A0}Watch"
@@ -15,7 +15,7 @@ public struct PhoneSample: Hashable, Sendable {
   public var workoutActivityType: Int?
   public var correlationValues: [String: Double]?
   public var metadataJSON: String?
-  /// Whether the app can make anything of it; else its row is counted and not sent.
+  /// Whether the app can convert the sample. If not, its row is counted but not sent.
   public var isMappable = true
 
   public init(
@@ -25,25 +25,27 @@ public struct PhoneSample: Hashable, Sendable {
     (self.value, self.unit) = (value, unit)
   }
 
-  /// A heart rate.
+  /// Creates a heart rate sample.
   public static func heartRate(_ value: Double, at start: Double, id: UUID = UUID()) -> PhoneSample {
     PhoneSample(id: id, type: "heartRate", start: start, value: value, unit: "count/min")
   }
 
-  /// Newest first; rows that start together in no order that a client may rely on.
+  /// Returns whether a sample comes first in the app's order: newest first. Clients can't rely on the order of rows
+  /// that start together.
   static func isBefore(_ first: PhoneSample, _ second: PhoneSample) -> Bool { first.start > second.start }
 }
 
-/// What a phone does with the bytes of a request.
+/// An app's reaction to the bytes of a request.
 public enum PhoneReaction: Hashable, Sendable {
   case answer([UInt8])
-  /// It neither answers nor hangs up.
+  /// Silence: the app neither answers nor closes the connection.
   case silence
-  /// The app has ended; why.
+  /// A crash of the app for the given reason.
   case crash(String)
 }
 
-/// JSON as Swift's encoder on the phone writes it: keys sorted, slashes escaped, whole numbers without a fraction.
+/// A writer of JSON as Swift's encoder on the phone writes it: sorted keys, escaped slashes, and whole numbers
+/// without a fraction.
 enum PhoneJSON {
   static func text(_ text: String) -> String {
     var result = "\""
@@ -65,7 +67,7 @@ enum PhoneJSON {
     number == number.rounded() && abs(number) < 1e15 ? String(Int64(number)) : "\(number)"
   }
 
-  /// In whole seconds, cut.
+  /// Returns the instant in quotes as ISO 8601, truncated to whole seconds.
   static func instant(_ seconds: Double) -> String {
     var (days, rest) = Int64(seconds.rounded(.down)).quotientAndRemainder(dividingBy: 86_400)
     if rest < 0 { (days, rest) = (days - 1, rest + 86_400) }
@@ -94,15 +96,15 @@ enum PhoneJSON {
   }
 }
 
-/// A request as the apps read it: the first bytes that arrive are all of it.
+/// A request as the apps parse it: the first bytes that arrive are taken for the whole request.
 struct PhoneRequest {
   var method: String
   var target: String
-  /// As they were sent: the apps compare them with their case.
+  /// The header fields with their names as sent: the apps compare names case-sensitively.
   var fields: [String: String]
   var body: [UInt8]
 
-  /// `nil` for bytes that are no request to them.
+  /// Parses a request. Returns `nil` for bytes that the apps don't recognize as a request.
   init?(_ bytes: [UInt8]) {
     guard let text = String(validating: bytes, as: UTF8.self), let end = text.range(of: "\r\n\r\n") else { return nil }
     let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")

@@ -4,16 +4,16 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A phone's listener: TLS on a port that is another each time, one request a connection, of which the first bytes that
-/// arrive are all.
+/// A phone's TLS listener on a port that changes with each start. Each connection carries a single request, of which
+/// only the first bytes that arrive are read.
 public final class PhoneServer: Sendable {
-  /// What of the transport can be otherwise.
+  /// Variations of the transport.
   public struct Quirks: Sendable {
-    /// Whether it says goodbye before it hangs up, as TLS wants it.
+    /// Whether the server sends close_notify before it closes a connection, as TLS requires.
     public var saysGoodbye = false
     public var leastTLS = TLSVersion.tlsv12
     public var mostTLS: TLSVersion?
-    /// Hangs up in the middle of its answers.
+    /// Whether connections are closed in the middle of answers.
     public var cutsAnswers = false
 
     public init() {}
@@ -23,10 +23,11 @@ public final class PhoneServer: Sendable {
   private let channel: any Channel
   private let connections: Connections
 
-  /// What is counted.
+  /// The counters of a server.
   public struct Counts: Sendable {
     public var connections = 0
-    /// TLS records of application data with a request, the handshake's not counted; the most that one connection had.
+    /// The highest number of application data records that a connection had received when its request arrived,
+    /// without those of the handshake.
     public var mostRecords = 0
   }
 
@@ -36,7 +37,7 @@ public final class PhoneServer: Sendable {
 
   public var counts: Counts { connections.counts.withLock(\.self) }
 
-  /// Listens until ``stop()``.
+  /// Starts a server that listens until ``stop()`` is called.
   public init(
     _ app: any PhoneApp, _ certificate: PhoneCertificate, host: String = "127.0.0.1", port: Int = 0,
     quirks: Quirks = Quirks()
@@ -67,7 +68,7 @@ public final class PhoneServer: Sendable {
   public func stop() async { try? await channel.close().get() }
 }
 
-/// Below TLS: counts records, and hangs up without a word.
+/// A handler below TLS that counts records and can close the connection without close_notify.
 private final class WireHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
@@ -76,7 +77,7 @@ private final class WireHandler: ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   private var buffer = ByteBuffer()
   private var records = 0
-  /// The client's last word of the handshake is encrypted as data is in TLS 1.3.
+  /// Whether the connection uses TLS 1.3, in which the client's last handshake message is an application data record.
   var isTLS13 = false
 
   init(_ connections: PhoneServer.Connections) { self.connections = connections }

@@ -2,8 +2,9 @@ import Foundation
 import PeerDiscovery
 import PhoneApps
 
-/// A phone for tests that run the built program: serves an app's stand-in, announces it through avahi-daemon, and does what
-/// standard input says, line by line. What it says is on standard output: `ready PORT FINGERPRINT`, and answers.
+/// A phone for tests that run the built program: it serves a simulated app, announces the app through avahi-daemon,
+/// and obeys commands from standard input, one per line. Standard output has `ready PORT FINGERPRINT` and the
+/// answers.
 @main
 struct PhoneStandIn {
   static func main() async throws {

@@ -3,7 +3,7 @@ import PeerDiscovery
 import PhoneApps
 import Synchronization
 
-/// One phone that serves one app.
+/// A phone that serves one simulated app.
 final class StandIn: Sendable {
   private struct Running {
     var server: PhoneServer?
@@ -24,7 +24,7 @@ final class StandIn: Sendable {
     certificate = try kind == "hsi" ? .healthSync() : .healthAppTransfer()
   }
 
-  /// The newest now, one a minute before.
+  /// Adds heart rates, the newest at the current time and each other a minute before the next.
   func addHeartRates(_ count: Int) {
     let now = Date().timeIntervalSince1970
     let samples = (0..<count).map { PhoneSample.heartRate(60 + Double($0 % 40), at: now - Double($0) * 60) }
@@ -32,7 +32,7 @@ final class StandIn: Sendable {
     sync.state.withLock { $0.add(samples) }
   }
 
-  /// At another port each time, where none is said.
+  /// Serves and announces the app, on a free port unless `port` is given.
   func start(at port: Int = 0) async throws {
     let server = try await PhoneServer(app, certificate, host: host, port: port)
     let advertiser = try ServiceAdvertiser(name: name, port: UInt16(server.port))

@@ -11,7 +11,7 @@ private enum Installed {
   static let hasJPEG = FileManager.default.isExecutableFile(atPath: cjpeg)
 }
 
-/// What is read of pictures, in this process: the one that is confined does the same (`PairByPictureTests`).
+/// Tests of reading pictures in this process. `PairByPictureTests` do the same in a confined process.
 @Suite("QR codes in pictures", .enabled(if: Installed.libraries, "libzbar0 and libpng16-16 are not installed"))
 struct QRPictureTests {
   private static let text =

@@ -19,7 +19,7 @@ import Testing
     try DatabaseQueue(path: folder.path("a.db")).read(body)
   }
 
-  /// All that a table holds, by its columns.
+  /// Returns all rows of a table, by column.
   private func rows(_ table: String) throws -> [[String: String]] {
     try read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM \(table)").map { row in
@@ -54,7 +54,7 @@ import Testing
     #expect(rows[3]["later"] == "z")
   }
 
-  /// SQLite takes `metadata_Meal` and `metadata_meal` for one, and refuses more than 2000 columns.
+  /// SQLite treats `metadata_Meal` and `metadata_meal` as the same column, and rejects more than 2000 columns.
   @Test func whatFindsNoColumnIsInOne() throws {
     let file = try file()
     let many = (0..<2_100).map { ("key\($0)", "\($0)") }
@@ -79,7 +79,7 @@ import Testing
     #expect(try read { try String.fetchAll($0, sql: "SELECT a FROM keyed") } == ["x"])
   }
 
-  /// More kinds of rows than there are statements at a time.
+  /// The rows have more combinations of columns than the number of statements kept at a time.
   @Test func rowsOfAnyColumns() throws {
     let file = try file()
     try file.insert((0..<500).map { row("t", [("c\($0 % 100)", "\($0)")]) })

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Terminal
 
-/// Dots, ways and stretches.
+/// Tests of dots, paths and intervals on a canvas.
 @Suite struct DotTests {
   @Test func aCellHasEightDots() {
     var canvas = DotCanvas(columns: 2, rows: 1)

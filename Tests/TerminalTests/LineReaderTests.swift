@@ -4,7 +4,7 @@ import Testing
 @testable import Terminal
 
 @Suite(.timeLimit(.minutes(5))) struct LineReaderTests {
-  /// A blocking pipe, as a shell makes one.
+  /// A blocking pipe, like those of a shell.
   private struct Input: ~Copyable {
     let readEnd: Int32
     var writeEnd: Int32

@@ -12,7 +12,7 @@ import Testing
     return (ends[0], ends[1])
   }
 
-  /// Everything until the writer closes its end.
+  /// Returns everything written until the writer closes its end.
   private func readAll(_ descriptor: Int32) async -> [UInt8] {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "reader").async {

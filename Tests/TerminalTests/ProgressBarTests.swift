@@ -4,7 +4,7 @@ import Testing
 @testable import Terminal
 
 @Suite struct ProgressBarTests {
-  /// A terminal 60 columns wide whose clock stands still until told otherwise.
+  /// A 60-column terminal whose clock moves only on demand.
   private final class Screen: Sendable {
     let writes = Mutex<[String]>([])
     let time = Mutex(Duration.seconds(100))

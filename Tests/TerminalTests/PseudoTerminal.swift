@@ -3,7 +3,7 @@ import Glibc
 
 @testable import Terminal
 
-/// A terminal whose screen and keyboard the test holds.
+/// A terminal whose screen and keyboard the test controls.
 final class PseudoTerminal: Sendable {
   struct Unavailable: Error {}
   struct TimedOut: Error { let screen: String }
@@ -12,7 +12,7 @@ final class PseudoTerminal: Sendable {
   private static let setLock: UInt = 0x4004_5431
   private static let getNumber: UInt = 0x8004_5430
 
-  /// The program's side.
+  /// The program's end of the terminal.
   let terminal: Int32
   private let keyboard: Int32
 
@@ -55,7 +55,7 @@ final class PseudoTerminal: Sendable {
     try OutputWriter(descriptor: keyboard).write(bytes)
   }
 
-  /// What appears on the screen, until it contains `text`.
+  /// Returns the screen's content once it contains `text`.
   func screen(until text: String) async throws -> String {
     let keyboard = self.keyboard
     let result = await withCheckedContinuation { continuation in

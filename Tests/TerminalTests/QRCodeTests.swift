@@ -122,7 +122,7 @@ import Testing
     line.replacing("\u{1b}[38;5;16;48;5;231m", with: "").replacing("\u{1b}[0m", with: "")
   }
 
-  /// What zbarimg reads in an image with four pixels a module (Netpbm's plain bitmap, 1 is black).
+  /// Returns the text that zbarimg reads in an image with four pixels per module (Netpbm's plain bitmap, 1 is black).
   private func scan(_ rows: [[Bool]]) async throws -> String {
     let scale = 4
     var image = "P1\n\(rows[0].count * scale) \(rows.count * scale)\n"

@@ -1,7 +1,7 @@
 import Terminal
 import Testing
 
-/// Text in a window that is narrower than its lines.
+/// Tests of text in a window that is narrower than its lines.
 @Suite struct WrappedTextTests {
   @Test func aLineThatFitsIsLeftAsItIs() {
     for text in ["", "  two  spaces ", "exactly twenty chars"] {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A port on loopback that never answers, as the address of a machine that has left: nothing is accepted and nothing
-/// refused. (Its queue of connections is full, and Linux drops what comes then.)
+/// A loopback port that never answers, like the address of a machine that has left: connections are neither accepted
+/// nor refused. (Its backlog is full, and Linux drops further SYNs.)
 public final class BlackHole: Sendable {
   public let port: Int
   private let sockets: [Int32]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A disk that becomes full and has room again, whenever a test says so: the free bytes of it.
+/// The free space of a simulated disk, which a test can change at any time.
 public final class ChangingRoom: Sendable {
   private let state: Mutex<UInt64>
 

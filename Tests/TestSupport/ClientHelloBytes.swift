@@ -1,8 +1,8 @@
-/// A TLS ClientHello as it is on the wire, with what a test wants otherwise.
+/// A TLS ClientHello in wire format, with fields that a test can change.
 public struct ClientHelloBytes {
-  /// What is offered by ALPN; `nil` for no such extension.
+  /// The protocols offered by ALPN, or `nil` for no ALPN extension.
   public var protocols: [String]?
-  /// Bytes of a padding extension (RFC 7685); `nil` for none.
+  /// The number of bytes in a padding extension (RFC 7685), or `nil` for no such extension.
   public var padding: Int?
   public var session: [UInt8] = []
   public var cipherSuites: [UInt8] = [0x13, 0x01, 0xC0, 0x2B]
@@ -13,7 +13,7 @@ public struct ClientHelloBytes {
     self.padding = padding
   }
 
-  /// The handshake message, with its type and length.
+  /// The handshake message, including its type and length.
   public var message: [UInt8] {
     var body: [UInt8] = [3, 3] + (0..<32).map { $0 }
     body += Self.vector(session, lengthBytes: 1) + Self.vector(cipherSuites, lengthBytes: 2)
@@ -33,7 +33,7 @@ public struct ClientHelloBytes {
     return extensions
   }
 
-  /// A message in TLS records with at most `length` bytes each.
+  /// Splits a message into TLS records of at most `length` bytes each.
   public static func records(_ message: [UInt8], of length: Int = 16_384) -> [UInt8] {
     stride(from: 0, to: message.count, by: length).flatMap { start in
       [22, 3, 1] + vector(Array(message[start..<min(start + length, message.count)]), lengthBytes: 2)

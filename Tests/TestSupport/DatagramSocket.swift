@@ -1,16 +1,18 @@
 import Dispatch
 import Foundation
 
-/// A datagram socket of this machine that is read.
+/// A bound Unix datagram socket whose datagrams are passed to a closure.
 ///
-/// Unchecked, because the source is only kept, and cancelled at the end.
+/// Unchecked, because the source is only stored and is cancelled in `deinit`.
 public final class DatagramSocket: @unchecked Sendable {
   private let source: any DispatchSourceRead
 
+  /// Creates a socket that is read until it is released.
+  ///
   /// - Parameters:
-  ///   - name: a path at which nothing is yet, or `@` and a name of the abstract space.
-  ///   - receive: called with one datagram after the other.
-  ///   - end: called when there will be no more.
+  ///   - name: An unused path, or `@` and a name in the abstract namespace.
+  ///   - receive: A closure called for each datagram, one after the other.
+  ///   - end: A closure called when no more datagrams follow.
   public init(
     _ name: String, receive: @escaping @Sendable ([UInt8]) -> Void, end: @escaping @Sendable () -> Void = {}
   ) throws {
@@ -31,7 +33,7 @@ public final class DatagramSocket: @unchecked Sendable {
 
   deinit { source.cancel() }
 
-  /// A socket at that name which nothing reads yet; the caller's to close.
+  /// Creates and binds a socket that nothing reads yet. The caller must close it.
   public static func bound(_ name: String, _ type: __socket_type) throws -> CInt {
     let descriptor = socket(AF_UNIX, CInt(type.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }

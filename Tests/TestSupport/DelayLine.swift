@@ -1,8 +1,8 @@
 import Foundation
 
-/// Bytes that are on their way in one direction.
+/// A queue of bytes that travel in one direction, each with the time at which it is delivered.
 ///
-/// Unchecked, because all of its state is touched under the condition only.
+/// Unchecked, because all state is accessed under the condition's lock.
 final class DelayLine: @unchecked Sendable {
   private let condition = NSCondition()
   private var queue: [(bytes: [UInt8], due: ContinuousClock.Instant)] = []
@@ -12,7 +12,8 @@ final class DelayLine: @unchecked Sendable {
 
   private static let capacity = 16 << 20
 
-  /// Waits while too much is on the way. No bytes are the end.
+  /// Adds bytes that are delivered at `due`, after waiting while the line holds more than its capacity. An empty
+  /// array marks the end.
   func put(_ bytes: [UInt8], due: ContinuousClock.Instant) {
     condition.lock()
     defer { condition.unlock() }
@@ -22,7 +23,7 @@ final class DelayLine: @unchecked Sendable {
     condition.broadcast()
   }
 
-  /// What is due next, when it is; `nil` at the end.
+  /// Waits for the next bytes and returns them when they are due, or `nil` at the end.
   func take() -> [UInt8]? {
     condition.lock()
     while first == queue.count { condition.wait() }

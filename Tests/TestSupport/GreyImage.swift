@@ -1,18 +1,18 @@
 import Foundation
 
-/// A picture in 256 greys that tests make, turn, spoil and write.
+/// A greyscale image with 256 levels that tests draw, rotate, degrade and write to files.
 public struct GreyImage: Sendable {
   public let width: Int
   public let height: Int
   public var points: [UInt8]
 
-  /// All of one grey.
+  /// Creates an image of a single grey.
   public init(width: Int, height: Int, grey: UInt8 = 255) {
     (self.width, self.height) = (width, height)
     points = [UInt8](repeating: grey, count: width * height)
   }
 
-  /// A code of square modules with a white margin of four of them.
+  /// Creates an image of a code of square modules, with a white margin of four modules.
   ///
   /// - Parameter isDark: whether a module is, by row and column.
   public init(modules: Int, scale: Int, isDark: (_ row: Int, _ column: Int) -> Bool) {
@@ -27,14 +27,14 @@ public struct GreyImage: Sendable {
     }
   }
 
-  /// Each grey replaced.
+  /// Returns the image with `transform` applied to every pixel.
   public func map(_ transform: (UInt8) -> UInt8) -> GreyImage {
     var image = self
     image.points = points.map(transform)
     return image
   }
 
-  /// In a larger picture of one grey, at a place of it.
+  /// Returns `ground` with this image drawn over it at the given position.
   public func placed(on ground: GreyImage, x: Int, y: Int) -> GreyImage {
     var image = ground
     for row in 0..<height {
@@ -44,7 +44,7 @@ public struct GreyImage: Sendable {
     return image
   }
 
-  /// Turned about its middle, with `grey` where nothing of it is.
+  /// Returns the image rotated about its centre. Uncovered pixels get `grey`.
   public func turned(degrees: Double, grey: UInt8 = 255) -> GreyImage {
     let (sine, cosine) = (sin(degrees * .pi / 180), cos(degrees * .pi / 180))
     let columns = Int((abs(Double(width) * cosine) + abs(Double(height) * sine)).rounded(.up))
@@ -62,7 +62,7 @@ public struct GreyImage: Sendable {
     return image
   }
 
-  /// Spoilt as a sensor does in the dark: each grey is another by at most so much.
+  /// Returns the image with noise like that of a sensor in the dark: each grey changes by at most `amount`.
   public func noisy(_ amount: Int, seed: UInt64) -> GreyImage {
     var generator = SeededGenerator(seed: seed)
     return map { UInt8(clamping: Int($0) + Int.random(in: -amount...amount, using: &generator)) }
@@ -70,7 +70,7 @@ public struct GreyImage: Sendable {
 
   // MARK: Files
 
-  /// A PNG, not compressed.
+  /// The image as an uncompressed PNG.
   public var png: [UInt8] {
     var rows: [UInt8] = []
     rows.reserveCapacity((width + 1) * height)
@@ -78,17 +78,17 @@ public struct GreyImage: Sendable {
     return Self.png(width: width, height: height, data: Self.zlib(rows))
   }
 
-  /// A PNG of any size and data, be it right or not.
+  /// Returns a PNG with the given size and data, even if they don't match.
   public static func png(width: Int, height: Int, data: [UInt8]) -> [UInt8] {
     let header = bigEndian(width) + bigEndian(height) + [8, 0, 0, 0, 0]
     return [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + chunk("IHDR", header) + chunk("IDAT", data)
       + chunk("IEND", [])
   }
 
-  /// A portable grey map, which programs that make other formats read.
+  /// The image as a portable graymap, which programs convert to other formats.
   public var pgm: [UInt8] { Array("P5\n\(width) \(height)\n255\n".utf8) + points }
 
-  /// In stored blocks (RFC 1950, RFC 1951 section 3.2.4).
+  /// Returns zlib data in stored blocks (RFC 1950, RFC 1951 section 3.2.4).
   private static func zlib(_ bytes: [UInt8]) -> [UInt8] {
     var (coded, at): ([UInt8], Int) = ([0x78, 0x01], 0)
     repeat {
@@ -115,7 +115,7 @@ public struct GreyImage: Sendable {
     return bigEndian(bytes.count) + body + bigEndian(Int(~check))
   }
 
-  /// CRC-32 (PNG, annex D).
+  /// The lookup table for CRC-32 (PNG, annex D).
   private static let table: [UInt32] = (0..<256).map { byte in
     (0..<8).reduce(UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
   }

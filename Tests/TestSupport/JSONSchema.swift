@@ -1,8 +1,8 @@
 import Foundation
 import HealthModel
 
-/// The part of JSON Schema (draft 2020-12) that docs/reference/schemas is written in. A keyword that is not known here is an error, so
-/// that no schema promises what nobody checks.
+/// A validator for the part of JSON Schema (draft 2020-12) that docs/reference/schemas uses. An unknown keyword is an
+/// error, so that every keyword of the schemas is checked.
 public struct JSONSchema: Sendable {
   public struct Unreadable: Error, CustomStringConvertible {
     public var description: String
@@ -10,7 +10,7 @@ public struct JSONSchema: Sendable {
 
   private let documents: [String: JSONValue]
 
-  /// All schemas of a directory, which may refer to one another.
+  /// Loads all schemas of a directory, which may refer to one another.
   public init(directory: String) throws {
     var documents: [String: JSONValue] = [:]
     for file in try FileManager.default.contentsOfDirectory(atPath: directory) where file.hasSuffix(".json") {
@@ -20,10 +20,10 @@ public struct JSONSchema: Sendable {
     self.documents = documents
   }
 
-  /// File names, such as `error.json`.
+  /// The file names of the schemas, such as `error.json`.
   public var names: [String] { documents.keys.sorted() }
 
-  /// What in `text`, one JSON value, is not as the schema wants it; empty if nothing.
+  /// Returns the ways in which `text`, a single JSON value, violates the schema.
   public func violations(of text: some StringProtocol, against name: String) throws -> [String] {
     try violations(of: try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)), against: name)
   }
@@ -32,7 +32,10 @@ public struct JSONSchema: Sendable {
     try check(value, Place(file: name, schema: try document(name)), at: "$")
   }
 
-  /// What is wrong with a schema itself: unknown keywords, references that lead nowhere, objects that are open to anything.
+  /// Returns the defects of a schema itself: unknown keywords, and objects and required properties that it doesn't
+  /// describe.
+  ///
+  /// - Throws: ``Unreadable`` if a `$ref` can't be resolved.
   public func problems(in name: String) throws -> [String] {
     try problems(of: Place(file: name, schema: try document(name)), at: name)
   }
@@ -51,7 +54,7 @@ public struct JSONSchema: Sendable {
     return document
   }
 
-  /// `other.json#/$defs/name`, with either part left out.
+  /// Resolves a reference such as `other.json#/$defs/name`, in which either part may be omitted.
   private func resolve(_ reference: JSONValue, from place: Place) throws -> Place {
     guard case .string(let text) = reference else { throw Unreadable(description: "$ref is no text") }
     let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
@@ -157,7 +160,7 @@ public struct JSONSchema: Sendable {
 
   // MARK: Schemas
 
-  /// Those with a schema in them, those with several by name, those with a list of schemas, and the rest.
+  /// The keywords whose argument is a schema.
   private static let holders: Set = ["items", "not", "additionalProperties"]
   private static let dictionaries: Set = ["properties", "$defs"]
   private static let keywords = holders.union(dictionaries).union([

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Reads an entry of systemd's journal as journald does, but refuses what journald would pass over:
+/// A parser for systemd's native journal protocol that, unlike journald, rejects malformed entries:
 /// https://systemd.io/JOURNAL_NATIVE_PROTOCOL.
 public enum JournalDatagram {
-  /// Why it is no entry.
+  /// The reason why a datagram isn't a journal entry.
   public struct Malformed: Error, CustomStringConvertible {
     public let description: String
   }
 
-  /// - Returns: values by names, each of which is there once.
+  /// - Returns: The values by field name. A name may appear only once.
   public static func fields(_ datagram: [UInt8]) throws -> [String: String] {
     var fields: [String: String] = [:]
     var rest = datagram[...]

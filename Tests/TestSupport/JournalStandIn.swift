@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Stands for systemd's journal: `stdout`, to which a program's stream leads, and beside it `socket`, which takes entries by
-/// the native protocol.
+/// A stand-in for systemd's journal: the stream socket `stdout` for a program's output, and beside it `socket`, which
+/// takes entries by the native protocol.
 public final class JournalStandIn: Sendable {
-  /// What a program connects its stream to.
+  /// The path of the socket to which a program connects its output stream.
   public let stream: String
   private let listener: CInt
   private let socket: DatagramSocket?
@@ -14,7 +14,7 @@ public final class JournalStandIn: Sendable {
     let entries = Mutex<[Result<[String: String], any Error>]>([])
   }
 
-  /// - Parameter takesEntries: otherwise there is the stream only.
+  /// - Parameter takesEntries: Whether there is a native protocol socket beside the stream.
   public init(in directory: TemporaryDirectory, takesEntries: Bool = true) throws {
     stream = directory.path("stdout")
     listener = try DatagramSocket.bound(stream, SOCK_STREAM)
@@ -28,12 +28,14 @@ public final class JournalStandIn: Sendable {
 
   deinit { close(listener) }
 
-  /// The fields of each entry until now, the oldest first. Throws where a datagram was none.
+  /// Returns the fields of each entry so far, oldest first.
+  ///
+  /// - Throws: ``JournalDatagram/Malformed`` if a datagram wasn't an entry.
   public func entries() throws -> [[String: String]] {
     try log.entries.withLock { try $0.map { try $0.get() } }
   }
 
-  /// What was written to the stream by a program that has ended.
+  /// Returns the text that a program, which has ended, wrote to the stream.
   public func written() throws -> String {
     let connection = accept(listener, nil, nil)
     guard connection >= 0 else { throw POSIXError(.EIO) }
@@ -41,7 +43,7 @@ public final class JournalStandIn: Sendable {
     return String(decoding: try handle.readToEnd() ?? Data(), as: UTF8.self)
   }
 
-  /// A stream that leads here; the caller's to close.
+  /// Returns a socket connected to the stream. The caller must close it.
   public func connected() throws -> CInt {
     let descriptor = Glibc.socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Listens on a free port of loopback until it is closed, once.
+/// A socket that listens on a free loopback port until it is closed.
 ///
-/// The descriptor is given back when the last thread that may use it has let go: its number then belongs to another
-/// test, whose socket a second `shutdown` would end.
+/// The descriptor is closed only when the last thread that may use it has released this object. Otherwise its number
+/// could already belong to another test's socket, which a second `shutdown` would end.
 public final class ListeningSocket: Sendable {
   public let port: Int
   private let descriptor: Int32
@@ -22,7 +22,7 @@ public final class ListeningSocket: Sendable {
 
   deinit { Glibc.close(descriptor) }
 
-  /// The next connection, or `nil` once it is closed. Blocks.
+  /// Waits for the next connection. Returns `nil` once the socket is closed.
   public func accept() -> Int32? {
     while !isClosed.load(ordering: .sequentiallyConsistent) {
       if let socket = TCPSocket.accept(descriptor) { return socket }
@@ -31,7 +31,7 @@ public final class ListeningSocket: Sendable {
     return nil
   }
 
-  /// Ends it; a thread that waits in `accept` goes on.
+  /// Stops listening. A thread that waits in `accept` returns.
   public func close() {
     guard !isClosed.exchange(true, ordering: .sequentiallyConsistent) else { return }
     shutdown(descriptor, CInt(SHUT_RDWR))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock that stands still until it is told how much time has passed.
+/// A clock whose time moves only when ``advance(by:)`` is called.
 public final class ManualClock: Clock {
   public struct Instant: InstantProtocol {
     fileprivate var time: Duration
@@ -22,7 +22,7 @@ public final class ManualClock: Clock {
 
   public var now: Instant { Instant(time: state.withLock(\.time)) }
   public var minimumResolution: Duration { .nanoseconds(1) }
-  /// How many sleep.
+  /// The number of tasks that are sleeping.
   public var sleepers: Int { state.withLock(\.sleepers.count) }
 
   public func advance(by duration: Duration) {

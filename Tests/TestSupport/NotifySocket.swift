@@ -1,14 +1,14 @@
 import Foundation
 
-/// The service manager's end of sd_notify(3): a datagram socket that keeps what comes, in order.
+/// The service manager's end of sd_notify(3): a datagram socket that queues messages in order.
 public final class NotifySocket: Sendable {
-  /// What `NOTIFY_SOCKET` is to be.
+  /// The value for `NOTIFY_SOCKET`.
   public let name: String
-  /// One message each, by its lines.
+  /// The messages received, each split into its lines.
   public let messages: AsyncStream<[String]>
   private let socket: DatagramSocket
 
-  /// - Parameter name: a path at which nothing is yet, or `@` and a name of the abstract space.
+  /// - Parameter name: An unused path, or `@` and a name in the abstract namespace.
   public init(_ name: String) throws {
     self.name = name
     let (messages, continuation) = AsyncStream.makeStream(of: [String].self)
@@ -20,7 +20,8 @@ public final class NotifySocket: Sendable {
     }
   }
 
-  /// The first message from now on that has this line, or one that begins with it and `=`; `nil` when the task is cancelled.
+  /// Waits for a message that contains `line`, or a line that begins with `line` and `=`. Returns `nil` if the task
+  /// is cancelled.
   public func first(_ line: String) async -> [String]? {
     for await message in messages where message.contains(where: { $0 == line || $0.hasPrefix(line + "=") }) {
       return message

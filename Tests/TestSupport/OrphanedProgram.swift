@@ -1,10 +1,11 @@
 import Foundation
 
-/// A program whose parent was killed: its run is recorded in a file, and its environment has the mark of that run.
+/// A running program that looks like the child of a killed parent: a file records its run, and its environment
+/// carries that run's mark.
 public struct OrphanedProgram: Sendable {
   private let signals: AsyncStream<Int32?>
 
-  /// - Parameter record: the path of the file.
+  /// - Parameter record: The path of the file that records the run.
   public init(record: String) throws {
     let name = UUID().uuidString
     let file = URL(filePath: record)
@@ -24,9 +25,9 @@ public struct OrphanedProgram: Sendable {
     try process.runUnblocked()
   }
 
-  /// Waits for its end, once.
+  /// Waits until the program ends. Call it once.
   ///
-  /// - Returns: the signal that ended it.
+  /// - Returns: The signal that ended the program, or `nil` if it exited by itself.
   public func ended() async -> Int32? {
     for await signal in signals { return signal }
     return nil

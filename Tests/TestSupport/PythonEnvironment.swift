@@ -1,10 +1,10 @@
 import Foundation
 
-/// A virtual environment that `scripts/setup --tests` has made of one of the lists in Tests/Tools/environments.
+/// A Python virtual environment that `scripts/setup --tests` makes from a list in Tests/Tools/environments.
 package struct PythonEnvironment: Sendable {
-  /// `fhir` of `Tests/Tools/environments/fhir.txt`.
+  /// The name of the list: `fhir` for `Tests/Tools/environments/fhir.txt`.
   package let name: String
-  /// `nil` where it is not there.
+  /// The environment's directory, or `nil` if the environment isn't installed.
   package let folder: String?
 
   package init(_ name: String) {
@@ -27,10 +27,10 @@ package struct PythonEnvironment: Sendable {
       ? String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .newlines) : nil
   }
 
-  /// What a test that needs it says when it is skipped.
+  /// The reason that a test gives when it is skipped because the environment is missing.
   package var missing: String { "scripts/setup --tests could not make the Python environment \(name)" }
 
-  /// The path of a program in it, such as `python`; `nil` where it is not there.
+  /// Returns the path of a program in the environment, such as `python`, or `nil` if it isn't there.
   package func program(_ name: String) -> String? {
     folder.map { "\($0)/bin/\(name)" }.flatMap { FileManager.default.isExecutableFile(atPath: $0) ? $0 : nil }
   }

@@ -1,37 +1,38 @@
 import Foundation
 import Synchronization
 
-/// A web server on loopback whose answers are written byte by byte, also those that no server would give.
+/// An HTTP server on loopback whose responses are written byte by byte, including responses that no real server
+/// sends.
 public final class RawEndpoint: Sendable {
   public struct Request: Sendable {
     public var method: String
-    /// Path and query.
+    /// The path and query.
     public var target: String
-    /// By their names in lower case.
+    /// The header fields, by lowercase name.
     public var headers: [String: String]
     public var body: [UInt8]
   }
 
   public enum Next: Sendable {
-    /// The next request of this connection.
+    /// A wait for the next request on this connection.
     case again
     case close
-    /// Nothing more is written, until the client leaves.
+    /// A wait without further writes until the client closes the connection.
     case hold
   }
 
-  /// One request of a connection, and where its answer goes.
+  /// A request together with the connection that takes its response.
   public struct Exchange {
     public let request: Request
-    /// Which request it is of all, from 0.
+    /// The index of the request among all requests to this server, starting at 0.
     public let number: Int
     fileprivate let socket: Int32
 
-    /// Whether the client takes it.
+    /// Writes to the client. Returns whether everything was sent.
     @discardableResult public func write(_ text: String) -> Bool { write(Array(text.utf8)) }
     @discardableResult public func write(_ bytes: [UInt8]) -> Bool { TCPSocket.write(bytes[...], to: socket) }
 
-    /// A whole answer, after which the connection stays.
+    /// Writes a complete response and keeps the connection open.
     public func answer(_ status: Int, _ headers: [String: String] = [:], _ body: String = "") -> Next {
       let lines = headers.map { "\($0.key): \($0.value)\r\n" }.joined()
       return write("HTTP/1.1 \(status) Some reason\r\n\(lines)Content-Length: \(body.utf8.count)\r\n\r\n\(body)")

@@ -1,22 +1,23 @@
 import Foundation
 import Synchronization
 
-/// A TCP relay on loopback that passes on what it cannot read, counts it, and is as long or as broken as it is told to be.
+/// A TCP relay on loopback that forwards opaque bytes, counts them, and adds delays and faults on demand.
 ///
-/// Plain sockets and threads, so that what leaves is exactly what was written, when it was written.
+/// It uses plain sockets and threads, so that bytes leave exactly as and when they were written.
 public final class Relay: Sendable {
-  /// What went by.
+  /// The traffic of a relay.
   public struct Counts: Hashable, Sendable {
     public var connections = 0
-    /// In both directions.
+    /// The number of bytes in both directions.
     public var bytes = 0
-    /// Of what arrived from the client without a pause: one or more requests, or a part of one.
+    /// The number of bursts from the client: bytes that arrived in a single read, such as one or more requests or a
+    /// part of a request.
     public var sends = 0
 
     public init() {}
   }
 
-  /// Where clients connect.
+  /// The port to which clients connect.
   public let port: Int
   private let target: Int
   private let oneWay: Duration
@@ -35,9 +36,9 @@ public final class Relay: Sendable {
   }
 
   /// - Parameters:
-  ///   - target: the server's port on loopback.
-  ///   - roundTrip: what it adds to the time from a request to its answer.
-  ///   - limit: after so many bytes to a client its connection ends.
+  ///   - target: The server's port on loopback.
+  ///   - roundTrip: The delay added between a request and its response.
+  ///   - limit: The number of bytes to a client after which its connection ends.
   public init(
     to target: Int, roundTrip: Duration = .zero, cutAfter limit: Int = .max, fault: WireFault? = nil,
     segments: WireSegments = .asTheyCome
@@ -63,13 +64,13 @@ public final class Relay: Sendable {
 
   deinit { close() }
 
-  /// Bytes that went in a direction so far, over all connections.
+  /// Returns the number of bytes that went in a direction so far, over all connections.
   public func passed(_ direction: WireFault.Direction) -> Int { state.withLock { $0.passed[direction] ?? 0 } }
 
-  /// Connections that were accepted so far.
+  /// The number of connections accepted so far.
   public var connections: Int { state.withLock(\.connectionCount) }
 
-  /// What went by since the last time.
+  /// Returns the traffic since the last call.
   public func take() -> Counts {
     state.withLock { state in
       defer { state.counts = Counts() }
@@ -77,10 +78,10 @@ public final class Relay: Sendable {
     }
   }
 
-  /// Whether the fault has happened.
+  /// Whether the fault has occurred. Also `true` if none was set.
   public var hasFailed: Bool { state.withLock { $0.fault == nil } }
 
-  /// Ends the listener and every connection.
+  /// Closes the listener and every connection.
   public func close() {
     let connections = state.withLock { state -> [Connection] in
       guard !state.isClosed else { return [] }
@@ -139,8 +140,8 @@ public final class Relay: Sendable {
     }
   }
 
-  /// Another thread writes, so that nothing waits for anything but its time. On the way there may be more than any rate
-  /// here times the delay; a receiver that does not read stops the sender beyond that.
+  /// Forwards bytes with a delay. A second thread writes, so that each byte waits only for its own due time. The line
+  /// holds more than any rate here times the delay; beyond that, a receiver that doesn't read stops the sender.
   private func delay(_ connection: Connection, _ direction: WireFault.Direction, open: ContinuousClock.Instant) {
     let line = DelayLine()
     let (from, to) = connection.ends(direction)
@@ -157,7 +158,7 @@ public final class Relay: Sendable {
     line.put([], due: .now + oneWay)
   }
 
-  /// Passes on one segment, or what the fault leaves of it; `false` if nothing more may follow.
+  /// Forwards a segment, or the part of it that the fault leaves. Returns `false` if nothing more may follow.
   private func pass(_ segment: ArraySlice<UInt8>, _ connection: Connection, _ direction: WireFault.Direction) -> Bool {
     let (_, to) = connection.ends(direction)
     var segment = segment
@@ -203,11 +204,11 @@ public final class Relay: Sendable {
     }
   }
 
-  /// Closed when the last thread that may use it is done.
+  /// A pair of sockets that are closed when the last thread that may use them is done.
   private final class Connection: Sendable {
     let client: Int32
     let server: Int32
-    /// Bytes so far.
+    /// The number of bytes sent to the client so far.
     let toClient = Atomic(0)
 
     init(client: Int32, server: Int32) {

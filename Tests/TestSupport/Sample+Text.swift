@@ -2,9 +2,9 @@ import Foundation
 import HealthModel
 
 extension Sample {
-  /// The sample as JSON with sorted keys, for comparisons byte for byte.
+  /// Returns the sample as JSON with sorted keys, for comparisons byte by byte.
   ///
-  /// `==` does not do where a value may be NaN, and takes two spellings of `é` for one.
+  /// `==` isn't enough: NaN doesn't equal itself, and two Unicode spellings of `é` compare as equal.
   public func text() throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

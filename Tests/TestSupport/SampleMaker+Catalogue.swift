@@ -2,8 +2,8 @@ import Foundation
 import HealthModel
 
 extension SampleMaker {
-  /// At least one sample of every type of the catalogue, as a phone has them: every category value that has a name, all
-  /// stages of sleep, a blood pressure and a meal with their members.
+  /// Samples of every type in the catalogue as a phone stores them: every named category value, all sleep stages, and
+  /// a blood pressure and a meal with their members.
   public static var catalogue: [Sample] {
     var maker = SampleMaker(seed: 3)
     return SampleTypeCatalogue.healthKit.entries.flatMap { entry in

@@ -1,8 +1,9 @@
 import HealthModel
 
-/// What is hardest to carry. Kept in order by ``SampleMaker/edgeCases``: NaN is among the values.
+/// Samples that are hard to store and transfer.
 extension SampleMaker {
-  /// One sample for each way in which a payload, an instant, a text or a size can be odd.
+  /// A list with at least one sample for each unusual payload, instant, text and size. Compare it in order, because
+  /// NaN is among the values.
   public static var edgeCases: [Sample] {
     var maker = SampleMaker(seed: 1)
     var samples = edgePayloads.map { maker.wrap($0) }
@@ -12,7 +13,7 @@ extension SampleMaker {
     return samples
   }
 
-  /// Tombstones of odd samples at odd times.
+  /// Tombstones of unusual samples with extreme deletion times.
   public static var edgeTombstones: [Tombstone] {
     var maker = SampleMaker(seed: 2)
     var tombstones: [Tombstone] = []
@@ -35,7 +36,8 @@ extension SampleMaker {
     return sample
   }
 
-  /// All pairs of extremes, so that every difference wraps that can; then instants whose fractions differ.
+  /// Returns samples with all pairs of extreme instants, so that every difference that can overflow does, and samples
+  /// whose times differ in their fractions of a second.
   private mutating func instants() -> [Sample] {
     var samples: [Sample] = []
     for start in Self.extremes {
@@ -57,7 +59,7 @@ extension SampleMaker {
     return samples
   }
 
-  /// Each odd text, in every place where a text can be.
+  /// Returns a sample for each unusual text, with the text in every place that takes text.
   private mutating func spellings() -> [Sample] {
     Self.texts.map { text in
       var sample = wrap(.unknown(kind: text, content: .string(text)))
@@ -69,7 +71,8 @@ extension SampleMaker {
     }
   }
 
-  /// Hundreds of sources, devices and units, each used once; numbers with and without a fraction take turns.
+  /// Returns samples with hundreds of sources, devices and units, each used once. Whole and fractional numbers
+  /// alternate.
   private mutating func crowd() -> [Sample] {
     (0..<300).map { number in
       var sample = wrap(.quantity(Quantity(Double(number) / 4, "unit \(number)")))
@@ -80,7 +83,7 @@ extension SampleMaker {
     }
   }
 
-  /// A million bytes in one value, in one payload, and in many keys.
+  /// Returns samples with a million bytes in a single value, in the metadata, and in many keys.
   private mutating func large() -> [Sample] {
     var value = wrap(.characteristic(CharacteristicValue(value: String(repeating: "é", count: 500_000))))
     value.metadata = ["large": .string(String(repeating: "\0", count: 100_000))]

@@ -63,7 +63,8 @@ extension SampleMaker {
     .workout(Workout(activityType: .value(0), duration: -0.0, totals: ["zero": Quantity(-0.0, "m")])),
   ]
 
-  /// Values of quantities that a double, a decimal fraction or an integer cannot all say. Not -0, which SQLite stores as 0.
+  /// Quantity values that can't all be represented as a double, a decimal fraction and an integer. -0 is missing,
+  /// because SQLite stores it as 0.
   static let edgeNumbers: [Double] = [
     0, 1, -1, 72.5, 0.1, 0.1 + 0.2, 1.0 / 3, 99.999_999_999_999_99, 123_456_789.123_456, 1e-15, 1.5e-15, 1e-16, -1e-7,
     1e15, 1e16, 1e17, 1e22, 1e23, 1e300, 4_503_599_627_370_495.5, 9_007_199_254_740_991, 9_007_199_254_740_992,
@@ -73,7 +74,7 @@ extension SampleMaker {
     -.nan, .signalingNaN,
   ]
 
-  /// Category values around what a double can count to.
+  /// Category values around the largest integer that a double represents exactly.
   static let edgeIntegers: [Int64] = [
     .min, .min + 1, -(1 << 53) - 1, -(1 << 53), -1, 0, 1, (1 << 53) - 1, 1 << 53, (1 << 53) + 1, .max - 1, .max,
   ]

@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 
 extension SampleMaker {
-  /// A payload of any kind, with a type that goes with it.
+  /// Returns a random payload of any kind and a matching type.
   mutating func typeAndPayload() -> (SampleType, Payload) {
     switch Int.random(in: 0..<14, using: &random) {
     case 0...4: (random.pick(Self.quantityTypes), .quantity(Quantity(number(), random.pick(Self.units))))
@@ -32,7 +32,7 @@ extension SampleMaker {
   private static let characteristicTypes = [
     SampleType("HKCharacteristicTypeIdentifierBiologicalSex"), SampleType("HKCharacteristicTypeIdentifierDateOfBirth"),
   ]
-  /// Some look like kinds that are known, but for a character.
+  /// Names of unknown kinds, some of which differ from a known kind by a character.
   private static let kinds = ["stateOfMind", "audiogram", "Quantity", "quantity\0", "workout\0x", "", "😴"]
 
   private static let rarePayloads: [(SampleType, Payload)] = [
@@ -124,7 +124,7 @@ extension SampleMaker {
       sum: random.oneIn(2) ? nil : number(), unit: random.pick(Self.units))
   }
 
-  /// Any JSON. Its numbers are not whole: JSON has one spelling for `1` and `1.0`.
+  /// Returns random JSON without reals that are whole, because JSON spells `1` and `1.0` alike.
   private mutating func json(depth: Int) -> JSONValue {
     switch Int.random(in: 0..<(depth == 0 ? 5 : 7), using: &random) {
     case 0: .null

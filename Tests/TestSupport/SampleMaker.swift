@@ -1,10 +1,10 @@
 import Foundation
 import HealthModel
 
-/// Makes samples of every kind, the same ones from the same seed.
+/// A generator of samples of every kind that returns the same samples for the same seed.
 ///
-/// ``sample()`` draws from all kinds, with odd content now and then; ``steps(at:)`` gives the plain sample that most
-/// tests need; ``edgeCases`` is a fixed list of the oddest.
+/// ``sample()`` draws from all kinds, with unusual content now and then; ``steps(at:)`` returns the plain sample that
+/// most tests need; ``edgeCases`` is a fixed list of extreme samples.
 public struct SampleMaker: Sendable {
   public var random: SeededGenerator
 
@@ -12,9 +12,9 @@ public struct SampleMaker: Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  /// A step count of one minute.
+  /// Returns a step count over a minute.
   ///
-  /// - Parameter minute: when it starts, in minutes after the beginning of 2024.
+  /// - Parameter minute: The start, in minutes since the beginning of 2024.
   public mutating func steps(at minute: Int) -> Sample {
     let start = Timestamp(seconds: 1_704_067_200 + Int64(minute) * 60)
     return Sample(
@@ -23,7 +23,7 @@ public struct SampleMaker: Sendable {
       payload: .quantity(Quantity(Double(Int.random(in: 1...200, using: &random)), "count")))
   }
 
-  /// A sample of any kind.
+  /// Returns a random sample of any kind.
   public mutating func sample() -> Sample {
     let (type, payload) = typeAndPayload()
     let start = timestamp()
@@ -38,7 +38,7 @@ public struct SampleMaker: Sendable {
     (0..<count).map { _ in sample() }
   }
 
-  /// Random, as HealthKit's are: version 4.
+  /// Returns a random UUID of version 4, like those of HealthKit.
   public mutating func uuid() -> UUID {
     var bytes = UUID().uuid
     withUnsafeMutableBytes(of: &bytes) {
@@ -50,13 +50,13 @@ public struct SampleMaker: Sendable {
     return UUID(uuid: bytes)
   }
 
-  /// Usually an instant of the last ten years, with microseconds; once in fifty times an extreme one.
+  /// Returns an instant between 2015 and 2024, with microseconds, or once in fifty times an extreme instant.
   public mutating func timestamp() -> Timestamp {
     if random.oneIn(50) { return random.pick(Self.extremes) }
     return Timestamp(microseconds: Int64.random(in: 1_420_070_400_000_000...1_735_689_600_000_000, using: &random))
   }
 
-  /// Usually little or nothing; once in two hundred times some 40 kB.
+  /// Returns little or no metadata, or once in two hundred times metadata of about 40 kB.
   public mutating func metadata() -> Metadata {
     if random.oneIn(200) {
       return Dictionary(
@@ -83,7 +83,8 @@ extension SampleMaker {
   static let extremes = [0, -1, 1, .min, .max, -62_135_596_800_000_000, 253_402_300_800_000_000].map(
     Timestamp.init(microseconds:))
 
-  /// Quotes, controls, no-break spaces, both spellings of `é`, characters of four bytes, nothing at all.
+  /// Texts with quotes, control characters, no-break spaces, both spellings of `é` and four-byte characters, and the
+  /// empty text.
   static let texts = [
     "", "HKTimeZone", "Europe/Berlin", "Casey\u{2019}s\u{A0}Apple Watch", "Ren\u{E9}", "Rene\u{301}", "😴👩‍👩‍👧", "\"\\/",
     "a\nb\tc",

@@ -1,4 +1,5 @@
-/// SplitMix64: the same numbers from the same seed on every machine, so that a failing run can be repeated.
+/// A SplitMix64 generator, which returns the same numbers for the same seed on every machine, so that a failing run
+/// can be repeated.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
@@ -14,12 +15,12 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
     return z ^ (z >> 31)
   }
 
-  /// Whether something that happens once in `n` times happens now.
+  /// Returns `true` with a probability of 1 in `n`.
   public mutating func oneIn(_ n: Int) -> Bool {
     Int.random(in: 0..<n, using: &self) == 0
   }
 
-  /// One of `elements`, which must not be empty.
+  /// Returns a random element of `elements`, which must not be empty.
   public mutating func pick<C: RandomAccessCollection>(_ elements: C) -> C.Element {
     let offset = Int.random(in: 0..<elements.count, using: &self)
     return elements[elements.index(elements.startIndex, offsetBy: offset)]

@@ -1,8 +1,8 @@
 import Foundation
 
 extension Process {
-  /// Starts it with no signal blocked. Tests run on threads that block most signals, and what is started from one would
-  /// inherit that: it would hear no SIGHUP and no SIGTERM.
+  /// Starts the process with no signal blocked. Tests run on threads that block most signals; a child that inherited
+  /// the mask would receive neither SIGHUP nor SIGTERM.
   public func runUnblocked() throws {
     var (none, before) = (sigset_t(), sigset_t())
     sigemptyset(&none)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Blocking sockets on loopback.
+/// A namespace for blocking TCP sockets on loopback.
 public enum TCPSocket {
   public static func make() throws -> Int32 {
     let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
@@ -8,7 +8,7 @@ public enum TCPSocket {
     return descriptor
   }
 
-  /// Binds to a free port and listens; returns the port.
+  /// Binds to a free port, listens on it and returns the port.
   public static func listen(_ descriptor: Int32, backlog: Int32 = 64) throws -> Int {
     guard withAddress(port: 0, { bind(descriptor, $0, $1) }) == 0, Glibc.listen(descriptor, backlog) == 0 else {
       throw POSIXError(.EADDRINUSE)
@@ -21,7 +21,7 @@ public enum TCPSocket {
     return Int(UInt16(bigEndian: address.sin_port))
   }
 
-  /// A port at which nothing listens. What the kernel gave a moment ago is not given out again soon.
+  /// Returns a port on which nothing listens. The kernel doesn't soon reuse a port that it has just assigned.
   public static func freePort() throws -> Int {
     let descriptor = try make()
     defer { close(descriptor) }
@@ -44,14 +44,14 @@ public enum TCPSocket {
     return withoutDelay(descriptor)
   }
 
-  /// What has arrived, or `nil` at the end.
+  /// Waits for bytes and returns them, or `nil` at the end of the stream or on an error.
   public static func read(_ descriptor: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     let count = recv(descriptor, &buffer, buffer.count, 0)
     return count > 0 ? Array(buffer[..<count]) : nil
   }
 
-  /// Whether all of it could be written.
+  /// Writes all bytes. Returns whether that succeeded.
   public static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Bool {
     bytes.withUnsafeBytes { bytes in
       var rest = bytes[...]
@@ -65,7 +65,7 @@ public enum TCPSocket {
     }
   }
 
-  /// Ends a connection with RST: what connecting to AF_UNSPEC means to Linux (connect(2)).
+  /// Ends a connection with RST. Linux does so when a socket is connected to AF_UNSPEC (connect(2)).
   public static func reset(_ descriptor: Int32) {
     var nowhere = sockaddr(sa_family: sa_family_t(AF_UNSPEC), sa_data: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
     _ = Glibc.connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A directory of mode 0700 that disappears, with what is in it, when the last reference to it goes.
+/// A directory of mode 0700 that is removed, with its contents, when the last reference to it is released.
 public final class TemporaryDirectory: Sendable {
   public let path: String
 
-  /// - Parameter inMemory: where the machine has a file system in memory: for tests that open thousands of files and prove
-  ///   nothing about disks.
+  /// - Parameter inMemory: Whether to use an in-memory file system if the machine has one, for tests that open
+  /// thousands of files and don't test disks.
   public init(inMemory: Bool = false) throws {
     let memory = "/dev/shm"
     let parent =
@@ -20,10 +20,10 @@ public final class TemporaryDirectory: Sendable {
 
   public var url: URL { URL(filePath: path, directoryHint: .isDirectory) }
 
-  /// The path of `name` within the directory.
+  /// Returns the path of `name` within the directory.
   public func path(_ name: String) -> String { path + "/" + name }
 
-  /// The permission bits of `name` within the directory, or of the directory itself.
+  /// Returns the permission bits of `name` within the directory, or of the directory itself.
   public func mode(_ name: String? = nil) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: name.map(path(_:)) ?? path)
     return (attributes[.posixPermissions] as? NSNumber)?.intValue ?? -1

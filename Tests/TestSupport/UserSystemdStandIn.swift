@@ -1,15 +1,15 @@
 import Foundation
 
-/// Stands for a user's systemd: `systemctl`, `loginctl` and `journalctl` that note their arguments, keep what is enabled and
-/// active in files, and say what the real ones of version 252 say.
+/// A stand-in for a user's systemd: `systemctl`, `loginctl` and `journalctl` scripts that record their arguments,
+/// keep the enabled and active state in files, and print what version 252 prints.
 public final class UserSystemdStandIn: Sendable {
-  /// How things are with the user.
+  /// The simulated state of a user's service manager.
   public struct Situation: Sendable {
-    /// Whether a manager runs for it.
+    /// Whether a service manager runs for the user.
     public var hasManager = true
-    /// Whether it lingers; `nil` for a `loginctl` that cannot tell.
+    /// Whether lingering is enabled for the user, or `nil` if `loginctl` can't tell.
     public var lingers: Bool? = false
-    /// Whether what is started fails.
+    /// Whether units fail to start.
     public var failsToStart = false
 
     public init() {}
@@ -17,7 +17,7 @@ public final class UserSystemdStandIn: Sendable {
 
   private let directory: TemporaryDirectory
 
-  /// - Parameter units: the folder of the user's own units.
+  /// - Parameter units: The directory of the user's own units.
   public init(units: String, packagedUnits: String = "/nonexistent", _ situation: Situation = Situation()) throws {
     directory = try TemporaryDirectory()
     let state = directory.path
@@ -72,16 +72,16 @@ public final class UserSystemdStandIn: Sendable {
     }
   }
 
-  /// `PATH` with these programs before the system's.
+  /// A `PATH` in which these scripts come before the system's programs.
   public var path: String { directory.path("bin") + ":/usr/bin:/bin" }
 
-  /// What was called so far, a line each.
+  /// The commands called so far, in order.
   public var calls: [String] {
     let text = (try? String(contentsOfFile: directory.path("calls"), encoding: .utf8)) ?? ""
     return text.split(separator: "\n").map(String.init)
   }
 
-  /// What was called since the last time this was asked, of what changes anything.
+  /// Returns and clears the commands called since the last call, except those that only query.
   public func takeChanges() -> [String] {
     defer { try? FileManager.default.removeItem(atPath: directory.path("calls")) }
     return calls.filter { !$0.contains(" show ") && !$0.contains("is-system-running") }

@@ -1,4 +1,4 @@
-/// What goes wrong on a wire: once, at one byte of one direction.
+/// A fault that occurs once, at a single byte of one direction of a connection.
 public struct WireFault: Hashable, Sendable, CustomStringConvertible {
   public enum Direction: String, CaseIterable, Sendable {
     case toClient
@@ -6,23 +6,23 @@ public struct WireFault: Hashable, Sendable, CustomStringConvertible {
   }
 
   public enum Kind: Hashable, Sendable {
-    /// Both sides are told that the other has ended (FIN).
+    /// A close of the connection: both sides see the other end it (FIN).
     case close
-    /// Both sides are thrown out (RST).
+    /// A reset of the connection, seen by both sides (RST).
     case reset
-    /// The byte arrives with other bits.
+    /// A byte with the mask's bits flipped.
     case corrupt(mask: UInt8)
-    /// Nothing more arrives, and nobody is told.
+    /// A connection that delivers nothing more, without telling either side.
     case stall
-    /// The rest comes this many milliseconds later.
+    /// A pause of this many milliseconds before the rest arrives.
     case pause(milliseconds: Int)
-    /// The segment with the byte arrives twice.
+    /// A segment, the one that contains the byte, that arrives twice.
     case duplicate
   }
 
   public var kind: Kind
   public var direction: Direction
-  /// The byte at which it happens, counted from 0 over all connections.
+  /// The byte at which the fault occurs, counted from 0 over all connections.
   public var offset: Int
 
   public init(_ kind: Kind, _ direction: Direction, at offset: Int) {
@@ -31,14 +31,14 @@ public struct WireFault: Hashable, Sendable, CustomStringConvertible {
     self.offset = offset
   }
 
-  /// Whether a conversation must not suffer from it.
+  /// Whether an exchange must succeed despite the fault.
   public var isHarmless: Bool {
     if case .pause = kind { true } else { false }
   }
 
   public var description: String { "\(kind) \(direction.rawValue) at byte \(offset)" }
 
-  /// Any of them, anywhere in a conversation of that many bytes in each direction.
+  /// Returns a random fault, anywhere in an exchange with the given number of bytes in each direction.
   public static func random(
     in lengths: [Direction: Int], using generator: inout SeededGenerator
   ) -> WireFault {
@@ -61,10 +61,10 @@ public struct WireFault: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// The pieces in which a wire hands bytes on.
+/// The segment sizes in which a relay forwards bytes.
 public enum WireSegments: Hashable, Sendable {
   case asTheyCome
   case single
-  /// From 1 to 1,400 bytes.
+  /// Random sizes from 1 to 1,400 bytes.
   case odd(seed: UInt64)
 }

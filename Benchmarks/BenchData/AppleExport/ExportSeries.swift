@@ -1,13 +1,13 @@
 import HealthModel
 
-/// The samples of one kind in the order in which an export prints them.
+/// The samples of a kind, in the order in which an export prints them.
 struct ExportSeries {
   private static let block = 4_096
 
   private var series: Series
-  /// Samples, or what belongs together, that are still to come.
+  /// The number of steps of the series that are left. A step gives a sample, or a correlation and its members.
   private var left: Int
-  /// For a descending order: where each block begins, the last block last.
+  /// The series at the start of each block, in order. Used for a descending order only.
   private var marks: [Series] = []
   private var waiting: [[Sample]] = []
   private let isDescending: Bool
@@ -24,7 +24,7 @@ struct ExportSeries {
     }
   }
 
-  /// A sample; for a correlation its members and then itself. `nil` at the end.
+  /// Returns a sample, or the members of a correlation followed by the correlation itself. Returns `nil` at the end.
   mutating func next() -> [Sample]? {
     guard left > 0 else { return nil }
     if isDescending, waiting.isEmpty {

@@ -1,22 +1,22 @@
 import Foundation
 import HealthModel
 
-/// Text as Apple's export has it, as bytes.
+/// A writer of text in the format of Apple's export.
 struct ExportText {
   private(set) var bytes: [UInt8] = []
   private let offset: Int64
   private let zone: [UInt8]
-  /// The day that was printed last, since 1970, and its date.
+  /// The day that was printed last, in days since 1970, and its date.
   private var day = Int64.min
   private var date: [UInt8] = []
 
-  /// - Parameter offset: of all dates from UTC, in seconds.
+  /// - Parameter offset: The offset of all dates from UTC, in seconds.
   init(offset: Int64) {
     self.offset = offset
     zone = Array(" +\(Self.pad(offset / 3600))\(Self.pad(offset % 3600 / 60))".utf8)
   }
 
-  /// What has been added, which it then forgets.
+  /// Returns and removes the text added so far.
   mutating func take() -> [UInt8] {
     let taken = bytes
     bytes.removeAll(keepingCapacity: false)
@@ -26,7 +26,7 @@ struct ExportText {
 
   mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// Text in an attribute.
+  /// Adds text, escaped for an attribute.
   mutating func add(escaped text: String) {
     for byte in text.utf8 {
       switch byte {
@@ -51,7 +51,7 @@ struct ExportText {
     add("\"")
   }
 
-  /// A date as all exports have it, `2024-06-15 12:30:00 +0200`.
+  /// Adds a date in the format of all exports, `2024-06-15 12:30:00 +0200`.
   mutating func attribute(_ name: String, _ instant: Timestamp) {
     begin(name)
     add(instant.seconds)
@@ -72,7 +72,7 @@ struct ExportText {
     bytes.append(contentsOf: zone)
   }
 
-  /// `14:07:09`, of seconds since midnight.
+  /// Adds seconds since midnight as `14:07:09`.
   mutating func addClock(_ clock: Int64) {
     addPair(clock / 3600)
     bytes.append(UInt8(ascii: ":"))
@@ -86,7 +86,7 @@ struct ExportText {
     bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 
-  /// Six significant digits, C's `%g`.
+  /// Adds a number with six significant digits, like C's `%g`.
   mutating func add(_ value: Double) {
     if value == value.rounded(), value.magnitude < 1_000_000 { return add(String(Int(value))) }
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { text in
@@ -96,7 +96,7 @@ struct ExportText {
     }
   }
 
-  /// Begins an attribute's value.
+  /// Adds an attribute's name and opening quote.
   mutating func begin(_ name: String) {
     bytes.append(UInt8(ascii: " "))
     add(name)
@@ -105,7 +105,7 @@ struct ExportText {
 
   // MARK: Days
 
-  /// `2024-06-15`, of days since 1970.
+  /// Returns days since 1970 as a date, `2024-06-15`.
   static func day(_ days: Int64) -> String {
     let civil = Timestamp(seconds: days * 86_400).civil
     return "\(civil.year)-\(pad(Int64(civil.month)))-\(pad(Int64(civil.day)))"
@@ -114,9 +114,10 @@ struct ExportText {
   private static func pad(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
-/// Where the person lives: what clocks on the wall show there.
+/// The local time of the person's home in Berlin.
 enum WallClock {
-  /// Seconds east of UTC in Berlin: the EU's summer time, from the last Sunday in March to that in October, 01:00 UTC.
+  /// Returns Berlin's offset in seconds east of UTC. The EU's summer time lasts from the last Sunday in March to the
+  /// last Sunday in October, 01:00 UTC.
   static func offset(at seconds: Int64) -> Int64 {
     let year = Timestamp(seconds: seconds).civil.year
     let summer = lastSunday(year, 3)..<lastSunday(year, 10)

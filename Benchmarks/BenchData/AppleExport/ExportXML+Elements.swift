@@ -2,7 +2,7 @@ import HealthFormats
 import HealthModel
 import TestSupport
 
-/// One function for each element at the top level.
+/// Writers of the elements at the top level.
 extension ExportXML {
   func writeHead() {
     text.add("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\(AppleDocumentType.text)\n")
@@ -51,7 +51,7 @@ extension ExportXML {
     }
   }
 
-  /// About a minute of beats, by the clock on the wall.
+  /// Adds about half a minute of heartbeats with local times.
   private func addBeats(from start: Int64) {
     var random = SeededGenerator(seed: UInt64(bitPattern: start) &+ export.seed)
     text.add("  <HeartRateVariabilityMetadataList>\n")
@@ -80,7 +80,7 @@ extension ExportXML {
     text.add(" </Correlation>\n")
   }
 
-  /// A day each, the last one not over when the first export was made.
+  /// Writes a summary for each day. The last day was not yet over when the first export was made.
   func writeSummaries() {
     let days = min(HealthHistory.span / 86_400, Int64(export.records / 333) + 2)
     let last = (HealthHistory.begin + HealthHistory.span) / 86_400
@@ -103,7 +103,7 @@ extension ExportXML {
     }
   }
 
-  /// A record that is not as it should be. All of them can be read.
+  /// Writes a record with a defect. An importer can read all of these records.
   func writeDefective(_ sample: Sample, number: Int) {
     text.add(" <Record")
     switch number % 6 {

@@ -1,7 +1,7 @@
 import HealthModel
 import TestSupport
 
-/// Elements that an export has few of, or none.
+/// Writers of elements that are rare in an export.
 extension ExportXML {
   func writeRare() {
     let start = HealthHistory.begin + 200 * 86_400
@@ -50,12 +50,12 @@ extension ExportXML {
   }
 }
 
-/// A laboratory result, with its file.
+/// A laboratory result and its file.
 struct ClinicalRecord: Sendable {
   let identifier: String
   let received: Int64
 
-  /// One of 20,000 records, and one in any case.
+  /// Returns a clinical record for every 20,000 records, at least one.
   static func all(of export: MadeExport) -> [ClinicalRecord] {
     var random = SeededGenerator(seed: export.seed &+ 99)
     return (0..<max(1, export.records / 20_000)).map { index in

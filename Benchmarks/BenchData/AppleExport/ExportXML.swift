@@ -1,11 +1,11 @@
 import HealthModel
 import TestSupport
 
-/// The XML of an export, piece by piece. For one thread at a time.
+/// A generator of an export's XML, piece by piece. Not safe for concurrent use.
 final class ExportXML {
-  /// A run of elements.
+  /// A run of elements of the same kind.
   private enum Section {
-    /// Records of a kind; of a kind with members those of one.
+    /// The records of a kind, or of a member of a correlation kind.
     case records(kind: Int, member: Int?)
     case correlations(kind: Int)
     case workouts(kind: Int)
@@ -17,7 +17,7 @@ final class ExportXML {
 
   let export: MadeExport
   var text: ExportText
-  /// Device addresses, which are others in each export.
+  /// A generator of device addresses, which differ from export to export.
   private var addresses: SeededGenerator
   private var stage = Stage.head
   private var sections: [Section]
@@ -25,7 +25,7 @@ final class ExportXML {
   private var series: ExportSeries?
   private var device: (device: Device, text: String)?
   private(set) var summary = MadeExport.Summary()
-  /// By the start of their workout.
+  /// The workout routes, by the start of their workout.
   let routes: [Int64: Route]
 
   init(_ export: MadeExport) {
@@ -48,7 +48,7 @@ final class ExportXML {
     sections.reverse()
   }
 
-  /// The next piece; empty at the end.
+  /// Returns the next piece, which is empty at the end.
   func next() -> [UInt8] {
     while text.bytes.count < Self.piece {
       switch stage {
@@ -73,7 +73,7 @@ final class ExportXML {
     return taken
   }
 
-  /// Writes the next element; false when there is none.
+  /// Writes the next element. Returns `false` if there is none.
   private func step() -> Bool {
     while true {
       if let section, let samples = series?.next() {
@@ -116,7 +116,7 @@ final class ExportXML {
     }
   }
 
-  /// One of a hundred, the same in every export with deletions.
+  /// Returns whether a sample is among the one per cent that every export with deletions lacks.
   private func isGone(_ sample: Sample) -> Bool {
     guard export.has(.deleted) else { return false }
     var random = SeededGenerator(seed: UInt64(bitPattern: sample.start.seconds) &* 31 &+ export.seed)
@@ -125,7 +125,7 @@ final class ExportXML {
 
   // MARK: What elements have in common
 
-  /// `sourceName`, `sourceVersion` and `device`.
+  /// Adds `sourceName`, `sourceVersion` and `device`.
   func addSource(of sample: Sample) {
     let isRenamed = export.has(.renamed) && sample.source.name == Recorder.watchName
     text.attribute("sourceName", isRenamed ? sample.source.name + " Ultra" : sample.source.name)
@@ -168,7 +168,7 @@ final class ExportXML {
     }
   }
 
-  /// A quantity in the unit that the person has chosen by then.
+  /// Returns a quantity in the unit that the person had chosen by the time of the export.
   func displayed(_ value: Double, _ unit: String) -> (value: Double, unit: String) {
     guard export.has(.units) else { return (value, unit) }
     switch unit {

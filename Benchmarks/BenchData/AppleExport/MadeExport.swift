@@ -1,41 +1,41 @@
 import Foundation
 
-/// A made-up Apple Health export of any size: the same file from the same numbers.
+/// A synthetic Apple Health export of any size, the same file for the same parameters.
 ///
 ///     try MadeExport(records: 1_000_000).write(to: "export.zip")
 ///
-/// What it holds follows real exports: the samples of ``HealthHistory`` as Apple prints them (version 14 of the
-/// document type), one run for each type, some types ascending and some descending, another device address in each
-/// row, beats, workouts with events, activities, statistics and routes, correlations whose members are at the top level
-/// too. Nothing is held but some thousand samples.
+/// The content is modelled on real exports: the samples of ``HealthHistory`` as Apple prints them (version 14 of the
+/// document type), a run for each type, some types ascending and some descending, a different device address in each
+/// row, heartbeats, workouts with events, activities, statistics and routes, and correlations whose members also
+/// appear at the top level. Only a few thousand samples are in memory at a time.
 public struct MadeExport: Sendable {
-  /// How an export differs from the person's first.
+  /// A difference between a later export and the person's first.
   public enum Change: String, Sendable, CaseIterable {
-    /// One per cent of the records is new.
+    /// An addition of one per cent new records.
     case new
-    /// The phone was at another offset from UTC.
+    /// A different UTC offset of the phone.
     case offset
     /// Miles and pounds instead of kilometres and kilograms.
     case units
-    /// The watch has another name, on its old records too.
+    /// A new name of the watch, even in its old records.
     case renamed
-    /// Types come in another order, and the samples of each the other way round.
+    /// A different order of the types, and the reverse order of each type's samples.
     case reordered
-    /// One per cent of the old records is gone.
+    /// A removal of one per cent of the old records.
     case deleted
   }
 
-  /// Another number whenever the same arguments give another file.
+  /// The version of the generator, raised whenever the same parameters give a different file.
   public static let edition = 2
 
-  /// About how many `Record` elements at the top level.
+  /// The approximate number of `Record` elements at the top level.
   public var records: Int
   public var seed: UInt64
-  /// `nil` for the first export; else one made 30 days later, which differs in this.
+  /// The differences from the first export in an export made 30 days later, or `nil` for the first export.
   public var changes: Set<Change>?
-  /// Prints a record twice now and then, as phones do.
+  /// Whether some records are printed twice, as phones do.
   public var hasTwins = false
-  /// Has defects now and then that an importer must get over.
+  /// Whether some records have defects that an importer must tolerate.
   public var hasDefects = false
 
   public init(records: Int, seed: UInt64 = 1, changes: Set<Change>? = nil) {
@@ -44,16 +44,16 @@ public struct MadeExport: Sendable {
     self.changes = changes
   }
 
-  /// What was written.
+  /// The size of a written export.
   public struct Summary: Sendable {
-    /// `Record` elements at the top level.
+    /// The number of `Record` elements at the top level.
     public var records = 0
-    /// Of the XML.
+    /// The size of the XML in bytes.
     public var bytes: Int64 = 0
   }
 
-  /// Writes the export: the XML alone when the name ends in `.xml`, else a zip file (deflate, level 6) with routes and
-  /// electrocardiograms beside it.
+  /// Writes the export: only the XML if the name ends in `.xml`, else a zip file (deflate, level 6) that also has
+  /// routes and electrocardiograms.
   public func write(to path: String) throws -> Summary {
     let xml = ExportXML(self)
     if path.hasSuffix(".xml") {
@@ -71,13 +71,13 @@ public struct MadeExport: Sendable {
 
   func has(_ change: Change) -> Bool { changes?.contains(change) ?? false }
 
-  /// When the phone made it, in seconds since 1970.
+  /// The time at which the phone made the export, in seconds since 1970.
   var made: Int64 { HealthHistory.begin + HealthHistory.span + 36_000 + (changes == nil ? 0 : 30 * 86_400) }
 
-  /// The phone's offset from UTC, in which it prints all dates.
+  /// The phone's offset from UTC in seconds, used for all dates.
   var offset: Int64 { has(.offset) ? 3600 : 7200 }
 
-  /// All samples of a kind, whole and in order, and how many of them the first export has.
+  /// Returns the complete series of a kind, and the number of its samples that the first export has.
   func series(_ index: Int) -> (series: Series, first: Int) {
     let kind = SeriesKind.all[index]
     let first = kind.count(of: records)
@@ -89,9 +89,9 @@ public struct MadeExport: Sendable {
   }
 }
 
-/// A file that is written piece by piece.
+/// A writer of a file piece by piece.
 enum FileText {
-  /// - Parameter next: the next piece; empty at the end.
+  /// - Parameter next: A closure that returns the next piece, which is empty at the end.
   static func write(to path: String, _ next: () -> [UInt8]) throws {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard file >= 0 else { throw MadeExportError(path: path) }
@@ -111,7 +111,7 @@ enum FileText {
   }
 }
 
-/// A file that cannot be written. One sentence for a person.
+/// An error for a file that can't be written, described in a sentence.
 struct MadeExportError: Error, CustomStringConvertible {
   let description: String
 

@@ -2,9 +2,9 @@ import Foundation
 import HealthModel
 import TestSupport
 
-/// A file beside the XML, made when it is asked for.
+/// A file beside the XML, generated on demand.
 final class SideFile {
-  /// In the folder `apple_health_export`.
+  /// The path within the folder `apple_health_export`.
   let path: String
   private var content: (() -> [UInt8])?
 
@@ -13,7 +13,7 @@ final class SideFile {
     self.content = content
   }
 
-  /// All of it the first time, then nothing.
+  /// Returns the complete content at the first call, then nothing.
   func next() -> [UInt8] {
     defer { content = nil }
     return content?() ?? []
@@ -41,7 +41,7 @@ final class SideFile {
     return [document] + routes + recordings + results
   }
 
-  /// Half a minute at 512 Hz.
+  /// Returns half a minute of an electrocardiogram at 512 Hz.
   private static func electrocardiogram(_ recorded: Int64, _ export: MadeExport) -> [UInt8] {
     var text = ExportText(offset: export.offset)
     text.add("Name,Robin Example\nDate of Birth,\"May 17, 1986\"\nRecorded Date,")
@@ -71,15 +71,15 @@ final class SideFile {
   }
 }
 
-/// Where a workout went.
+/// The route of a workout.
 struct Route: Sendable {
-  /// Of the workout, in seconds since 1970.
+  /// The start of the workout, in seconds since 1970.
   let start: Int64
   let end: Int64
-  /// `workout-routes/route_2019-09-24_1.07pm.gpx`, the clock on the wall in its name.
+  /// The path with the local time in its name, such as `workout-routes/route_2019-09-24_1.07pm.gpx`.
   let path: String
 
-  /// One workout of ten has a route.
+  /// Returns a route for every tenth workout.
   static func all(of export: MadeExport) -> [Route] {
     guard let kind = SeriesKind.all.firstIndex(where: { $0.type == .workout }) else { return [] }
     var (series, count) = export.series(kind)
@@ -98,7 +98,7 @@ struct Route: Sendable {
     path = "workout-routes/route_\(ExportText.day(local / 86_400))_\(clock).gpx"
   }
 
-  /// A point every five seconds, at most 1,000.
+  /// Returns a GPX track with a point every five seconds, up to 1,000 points.
   func gpx(seed: UInt64, made: Int64) -> [UInt8] {
     var text = ExportText(offset: 0)
     var random = SeededGenerator(seed: UInt64(bitPattern: start) &+ seed)
@@ -134,7 +134,7 @@ struct Route: Sendable {
     return text.take()
   }
 
-  /// Six decimals.
+  /// Returns a number with six decimals.
   private static func six(_ value: Double) -> String {
     let millionths = Int64((value * 1_000_000).rounded())
     let fraction = String(millionths.magnitude % 1_000_000)

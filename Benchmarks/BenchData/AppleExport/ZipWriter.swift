@@ -1,11 +1,11 @@
 import CZip
 import Foundation
 
-/// A zip file whose members are made while it is written (deflate, level 6; zip64 where it must be).
+/// A writer of a zip file whose members are generated while the file is written (deflate, level 6; zip64 if needed).
 final class ZipWriter {
   private let path: String
   private var archive: OpaquePointer?
-  /// 2024-12-31 11:00, so that the same members are the same file.
+  /// The fixed modification date 2024-12-31 11:00, so that the same members give the same file.
   private static let date: (time: UInt16, day: UInt16) = (11 << 11, (2024 - 1980) << 9 | 12 << 5 | 31)
 
   init(path: String) throws {
@@ -19,7 +19,8 @@ final class ZipWriter {
 
   deinit { if let archive { zip_discard(archive) } }
 
-  /// - Parameter next: called by ``close()``: the next piece; empty at the end.
+  /// - Parameter next: A closure, called by ``close()``, that returns the next piece of the member, which is empty at
+  /// the end.
   func add(_ name: String, _ next: @escaping () -> [UInt8]) throws {
     let content = Unmanaged.passRetained(Content(next))
     guard let source = zip_source_function(archive, Content.answer, content.toOpaque()) else {
@@ -36,7 +37,7 @@ final class ZipWriter {
     else { throw failure }
   }
 
-  /// Makes all members and writes the file.
+  /// Generates all members and writes the file.
   func close() throws {
     guard zip_close(archive) == 0 else { throw failure }
     archive = nil
@@ -47,7 +48,7 @@ final class ZipWriter {
   }
 }
 
-/// A member's content as libzip asks for it (`zip_source_function(3)`).
+/// A member's content, read by libzip's callback (`zip_source_function(3)`).
 private final class Content {
   private let next: () -> [UInt8]
   private var piece: [UInt8] = []

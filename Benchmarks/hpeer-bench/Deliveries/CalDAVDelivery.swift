@@ -3,7 +3,8 @@ import HealthModel
 import OperatingSystem
 import TestSupport
 
-/// The destination `caldav`, to a Radicale, beside curl that puts the same events into the calendar of another one.
+/// A benchmark of the destination `caldav` with a Radicale server, compared with curl, which puts the same events
+/// into the calendar of a second server.
 struct CalDAVDelivery {
   private let bench: Bench
 
@@ -49,7 +50,7 @@ struct CalDAVDelivery {
     return comparison.row(.caldav, byHand: "curl")
   }
 
-  /// Half an hour of running, every hour.
+  /// Returns a run of half an hour. Runs are an hour apart.
   private static func workout(_ maker: inout SampleMaker, _ number: Int) -> Sample {
     let start = Timestamp(seconds: 1_718_447_400 + Int64(number) * 3_600)
     return Sample(
@@ -57,7 +58,7 @@ struct CalDAVDelivery {
       source: Source(name: "Watch"), payload: .workout(Workout(activityType: .value(37), duration: 1_800)))
   }
 
-  /// - Parameter folder: for its settings and its collections.
+  /// - Parameter folder: The directory for the server's settings and collections.
   private func serve(_ radicale: String, _ folder: String) async throws -> (service: Service, port: Int) {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
     try Data("\(Self.user):\(Self.password)\n".utf8).write(to: URL(fileURLWithPath: "\(folder)/users"))
@@ -78,14 +79,14 @@ struct CalDAVDelivery {
       radicale, ["-C", "\(folder)/config", "--logging-level", "info"], #/Listening on '\[127\.0\.0\.1\]:(\d+)/#, bench)
   }
 
-  /// The files of a server's events, in order.
+  /// Returns the paths of a server's events, in order.
   private func events(in folder: String) throws -> [String] {
     let calendar = "\(folder)/collections/collection-root/\(Self.calendar)"
     return try FileManager.default.contentsOfDirectory(atPath: calendar).filter { $0.hasSuffix(".ics") }.sorted()
       .map { "\(calendar)/\($0)" }
   }
 
-  /// A configuration of curl(1): the calendar, and then its events.
+  /// Returns a configuration for curl(1) that creates the calendar and then its events.
   private func requests(_ events: [String], _ url: String) -> String {
     let common = "user = \"\(Self.user):\(Self.password)\"\noutput = \"/dev/null\"\nsilent\n"
     let requests =

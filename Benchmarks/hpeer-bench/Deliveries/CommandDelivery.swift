@@ -1,6 +1,6 @@
 import Foundation
 
-/// The destination `command`, with a program that keeps what it is given.
+/// A benchmark of the destination `command` with a program that stores its input.
 struct CommandDelivery {
   private let bench: Bench
 

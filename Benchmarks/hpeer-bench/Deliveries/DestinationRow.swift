@@ -1,4 +1,4 @@
-/// What is measured about destinations.
+/// The benchmarks of destinations.
 enum DestinationRow: String, BenchRow {
   case folder
   case folderYears = "folder-years"

@@ -2,7 +2,8 @@ import Foundation
 import OperatingSystem
 import TestSupport
 
-/// The destination `fhir`, to the server of the tests, beside a program that sends the same resources to another one.
+/// A benchmark of the destination `fhir` with the server of the tests, compared with a script that sends the same
+/// resources to a second server.
 struct FHIRDelivery {
   private let bench: Bench
 

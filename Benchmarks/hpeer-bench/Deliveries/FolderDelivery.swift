@@ -3,12 +3,12 @@ import HealthModel
 import OperatingSystem
 import TestSupport
 
-/// The destination `folder`.
+/// A benchmark of the destination `folder`, compared with plain writes of the same files.
 struct FolderDelivery {
   private let bench: Bench
   private let row: DestinationRow
 
-  /// - Parameter row: `folder`, a file of a megabyte a day, or `folderYears`, many small ones.
+  /// - Parameter row: Either `folder`, a file of a megabyte for each day, or `folderYears`, many small files.
   init(_ bench: Bench, _ row: DestinationRow) { (self.bench, self.row) = (bench, row) }
 
   func measure() async throws -> Row {
@@ -45,7 +45,8 @@ struct FolderDelivery {
     ("DistanceWalkingRunning", "m"),
   ].map { (type: SampleType("HKQuantityTypeIdentifier\($0)"), unit: $1) }
 
-  /// One every two hours, of each type: over the years, few of a day.
+  /// Returns a sample of a series with a sample of each type every two hours, so that a day has few samples but the
+  /// series spans years.
   private static func sampleOfYears(_ maker: inout SampleMaker, _ number: Int) -> Sample {
     var sample = maker.steps(at: number / types.count * 120)
     let (type, unit) = types[number % types.count]
@@ -54,10 +55,10 @@ struct FolderDelivery {
     return sample
   }
 
-  /// Writes the files of a folder, which are in memory, into another one, one after the other.
+  /// Reads the files of a folder into memory and writes them to another folder, one after the other.
   ///
-  /// - Parameter isKept: each as whoever must not lose it writes it: into another file, which the disk has before it takes
-  ///   its name, and the name before the next. Otherwise as it comes, which failing power takes back.
+  /// - Parameter isKept: Whether each file is written durably: to a draft that is synced, renamed and followed by a
+  /// sync of the folder, before the next file. Otherwise files are written without any sync.
   private static func write(_ place: String, to copy: String, isKept: Bool) throws -> (seconds: Double, bytes: Int) {
     let files = try DeliveredFiles.all(in: place).map { name in
       (name, try Data(contentsOf: URL(fileURLWithPath: "\(place)/\(name)")))
@@ -89,9 +90,9 @@ struct FolderDelivery {
   }
 }
 
-/// Files that a destination has written.
+/// A helper that lists the files that a destination has written.
 enum DeliveredFiles {
-  /// Their names below a folder, in order.
+  /// Returns the paths of the files, relative to the folder, in order.
   static func all(in folder: String) throws -> [String] {
     var names: [String] = []
     for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init() {

@@ -2,13 +2,14 @@ import Foundation
 import OperatingSystem
 import TestSupport
 
-/// The destination `home-assistant`, to a real one, beside a program that sends it the same statistics under other names.
+/// A benchmark of the destination `home-assistant` with a real server, compared with a script that sends the same
+/// statistics to the same server under other names.
 struct HomeAssistantDelivery {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// Makes the owner of a Home Assistant that has just been started, and prints a token.
+  /// A script that creates the owner of a newly started Home Assistant and prints an access token.
   private static let owner = """
     import json, sys, time, urllib.parse, urllib.request
     def ask(path, body=None, kind="application/json"):

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What `hpeer run` costs that serves, follows a machine and has ten destinations, all of which have everything.
+/// A benchmark of an idle `hpeer run` that serves, follows a machine and has ten destinations with nothing to
+/// deliver.
 struct IdleDestinations {
   private let bench: Bench
 

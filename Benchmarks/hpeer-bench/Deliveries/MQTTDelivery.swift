@@ -1,7 +1,8 @@
 import Foundation
 import TestSupport
 
-/// The destination `mqtt`, which sends what the record says now, beside mosquitto_pub with a line for each sample.
+/// A benchmark of the destination `mqtt`, which sends the current values of the record, compared with mosquitto_pub,
+/// which sends a line for each sample.
 struct MQTTDelivery {
   private let bench: Bench
 

@@ -2,7 +2,8 @@ import Foundation
 import OperatingSystem
 import TestSupport
 
-/// The destination `s3`, to moto, beside boto3 that puts the same objects into another bucket.
+/// A benchmark of the destination `s3` with a moto server, compared with boto3, which puts the same objects into
+/// another bucket.
 struct S3Delivery {
   private let bench: Bench
 

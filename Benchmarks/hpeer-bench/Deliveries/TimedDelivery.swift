@@ -4,24 +4,24 @@ import HealthStore
 import OperatingSystem
 import TestSupport
 
-/// A home with one destination, from the first delivery of everything to its end.
+/// A home with a single destination, and the measured first delivery of all samples.
 struct TimedDelivery {
   let home: String
   let seconds: Double
-  /// Of the resident memory, in bytes.
+  /// The peak resident memory, in bytes.
   let peak: Int
   let delivered: Int
 
-  /// How many samples are delivered.
+  /// Returns the default number of samples to deliver.
   static func count(_ bench: Bench) -> Int { max(1_000, bench.sizes.samples / 10) }
 
-  /// How many where each takes the server long.
+  /// Returns the number of samples for servers that take long for each.
   static func few(_ bench: Bench) -> Int { max(50, bench.sizes.samples / 1_000) }
 
   /// - Parameters:
-  ///   - section: lines of `[destination.place]`.
-  ///   - count: how many samples; ``count(_:)`` where nothing else is said.
-  ///   - make: the sample of a number.
+  ///   - section: The lines of `[destination.place]`.
+  ///   - count: The number of samples, or `nil` for ``count(_:)``.
+  ///   - make: A closure that returns the sample with a given index.
   init(
     _ bench: Bench, _ section: [String], count: Int? = nil,
     of make: (inout SampleMaker, Int) -> Sample = { $0.steps(at: $1) }
@@ -39,7 +39,7 @@ struct TimedDelivery {
     }
   }
 
-  /// By default a step count for each minute: some 70 days of 100,000.
+  /// Fills a store. By default with a step count for each minute: 100,000 samples are about 70 days.
   private static func fill(
     _ home: String, _ count: Int, of make: (inout SampleMaker, Int) -> Sample
   ) async throws {
@@ -58,7 +58,7 @@ struct TimedDelivery {
   }
 }
 
-/// Several deliveries, and the same work by hand in between.
+/// The measurements of several deliveries, alternating with the same work by hand.
 struct DeliveryComparison {
   private var seconds: [Double] = []
   private var floors: [Double] = []
@@ -66,7 +66,7 @@ struct DeliveryComparison {
   private var samples = 0
   private var bytes = 0
 
-  /// - Parameter floor: seconds of the same work by hand, and its bytes.
+  /// - Parameter floor: The time in seconds and the number of bytes of the same work by hand.
   mutating func add(_ delivery: TimedDelivery, floor: (seconds: Double, bytes: Int)) {
     seconds.append(delivery.seconds)
     peaks.append(Double(delivery.peak) / 1_048_576)
@@ -74,7 +74,7 @@ struct DeliveryComparison {
     (samples, bytes) = (delivery.delivered, floor.bytes)
   }
 
-  /// What a program printed that did the same work by hand: its seconds, and its bytes.
+  /// Parses the output of a program that did the same work by hand: its time in seconds and its number of bytes.
   static func floor(_ said: String, of program: String) throws -> (seconds: Double, bytes: Int) {
     let numbers = said.split(whereSeparator: \.isWhitespace)
     guard numbers.count == 2, let seconds = Double(numbers[0]), let bytes = Int(numbers[1]) else {
@@ -83,7 +83,7 @@ struct DeliveryComparison {
     return (seconds, bytes)
   }
 
-  /// - Parameter byHand: what the work by hand is called.
+  /// - Parameter byHand: The name of the work by hand.
   func row(_ row: DestinationRow, byHand: String, goal: Measure.Goal? = nil) -> Row {
     var result = Row(row)
     result.add("samples a second", Double(samples) / median(seconds), .perSecond)

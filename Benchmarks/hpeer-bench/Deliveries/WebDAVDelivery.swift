@@ -1,6 +1,6 @@
 import Foundation
 
-/// The destination `webdav`, to rclone's server.
+/// A benchmark of the destination `webdav` with rclone's server, compared with curl.
 struct WebDAVDelivery {
   private let bench: Bench
 
@@ -41,7 +41,7 @@ struct WebDAVDelivery {
       #/http://127\.0\.0\.1:(\d+)/#, bench)
   }
 
-  /// A configuration of curl(1): the collections, and then the files.
+  /// Returns a configuration for curl(1) that creates the collections and then the files.
   private func requests(_ files: [String], _ place: String, _ url: String) -> String {
     var (collections, requests): (Set<String>, [String]) = ([], [])
     for file in files {

@@ -1,12 +1,13 @@
 import Foundation
 
-/// A destination that posts, to a receiver that keeps each body as a file, to which curl sends these again.
+/// A benchmark of a destination that posts to a receiver, which stores each body as a file, compared with curl, which
+/// posts the same bodies.
 struct WebhookDelivery {
   private let bench: Bench
   private let row: DestinationRow
   private let section: [String]
 
-  /// - Parameter section: lines of the destination, but for its `url`.
+  /// - Parameter section: The lines of the destination, except for its `url`.
   init(_ bench: Bench, _ row: DestinationRow, _ section: [String]) {
     (self.bench, self.row, self.section) = (bench, row, section)
   }
@@ -58,18 +59,18 @@ struct WebhookDelivery {
   }
 }
 
-/// Programs of others.
+/// A namespace for finding and starting third-party programs.
 enum OtherProgram {
-  /// Where it is in PATH; `nil` where it is not installed.
+  /// Returns the path of a program in PATH, or `nil` if it isn't installed.
   static func find(_ name: String) -> String? {
     (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
       .lazy.compactMap { found("\($0)/\(name)") }.first
   }
 
-  /// `nil` where nothing at this path can be run.
+  /// Returns the path, or `nil` if it isn't executable.
   static func found(_ path: String) -> String? { access(path, X_OK) == 0 ? path : nil }
 
-  /// Starts a server, and returns when it says its port on standard error.
+  /// Starts a server and waits until it prints its port to standard error.
   static func start(
     _ path: String, _ arguments: [String], _ port: Regex<(Substring, Substring)>, _ bench: Bench
   ) async throws -> (service: Service, port: Int) {

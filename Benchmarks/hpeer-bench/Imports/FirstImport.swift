@@ -1,12 +1,13 @@
 import OperatingSystem
 
-/// A zip file into a store that is not there yet, and what SQLite alone needs for the same rows in the same order.
+/// A benchmark of the import of a zip file into a new store, compared with a bare SQLite insert of the same rows in
+/// the same order.
 struct FirstImport {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// Rows of a transaction of the bare insert. The faster of the two is the floor.
+  /// The numbers of rows per transaction of the bare insert. The faster variant is the baseline.
   private static let transactions = [10_000, 100_000]
 
   func measure() async throws -> Row {

@@ -1,4 +1,4 @@
-/// What is measured about imports.
+/// The benchmarks of imports.
 enum ImportRow: String, BenchRow {
   case first, again, later, large, kill, own, importers
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An import that is killed as by a power cut, and done again.
+/// A benchmark of an import that is killed, as by a power failure, and repeated.
 struct KilledImport {
   private let bench: Bench
 

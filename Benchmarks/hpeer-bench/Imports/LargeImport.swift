@@ -1,4 +1,4 @@
-/// Time and the highest resident memory for about 100 MB of XML, for the usual export, and for ten times as much.
+/// A benchmark of the time and peak memory for about 100 MB of XML, for the usual export, and for ten times as much.
 struct LargeImport {
   private let bench: Bench
 
@@ -7,9 +7,9 @@ struct LargeImport {
   private struct Size {
     var records: Int
     var seconds: [Double] = []
-    /// Of a sample.
+    /// The times per sample, in seconds.
     var secondsEach: [Double] = []
-    /// Mebibytes.
+    /// The peak memory, in mebibytes.
     var peaks: [Double] = []
   }
 

@@ -1,12 +1,12 @@
 import BenchData
 
-/// An export of the same person, made 30 days later.
+/// A benchmark of the import of the same person's export, made 30 days later.
 struct LaterImport {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// What may be replaced without anything being new: the last day, which was not over.
+  /// The number of samples that may be replaced although nothing is new: those of the last day, which was not over.
   private static let drift = 2.0
 
   func measure() async throws -> Row {
@@ -33,7 +33,7 @@ struct LaterImport {
     return row
   }
 
-  /// Exports that only look different. Correctness, at a size that takes no time.
+  /// Checks that exports that only look different add nothing. The exports are small, because this tests correctness.
   private func addFalseNews(to row: inout Row) async throws {
     let records = min(bench.sizes.samples, 100_000)
     let first = try await bench.exports.file(of: records)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Importers that people use today, from the Python registry, on the same file and the same kind of disk.
+/// A benchmark of other importers from the Python registry, with the same file on the same kind of disk.
 struct OtherImporters {
   private let bench: Bench
 
@@ -47,11 +47,11 @@ struct OtherImporters {
   private struct Peer {
     let name: String
     let version: String
-    /// How often as fast hpeer is to be.
+    /// The factor by which hpeer should be faster.
     let goals: (memory: Double, disk: Double)
-    /// It reads zip files only by unpacking them first.
+    /// Whether the importer needs the XML file, because it reads zip files only by unpacking them first.
     let takesXML: Bool
-    /// Takes the export and the database.
+    /// A Python script whose arguments are the export and the database.
     let script: String
   }
 
@@ -81,7 +81,7 @@ struct OtherImporters {
         """),
   ]
 
-  /// A Python that has all of them, in an environment of its own.
+  /// Installs all importers in a virtual environment and returns its Python.
   private func install() async throws -> Result<Program, BenchFailure> {
     let environment = bench.workspace.file("importers")
     let path = "\(environment)/bin/python"
@@ -116,7 +116,7 @@ struct OtherImporters {
     return times
   }
 
-  /// What stores can lie on here, each with a way to a directory of its own that is not there yet.
+  /// Returns the kinds of file system available for stores, each with a closure that returns a new path.
   private func mediums() async throws -> [(name: String, directory: () -> String)] {
     let workspace = bench.workspace
     var mediums: [(String, () -> String)] = []

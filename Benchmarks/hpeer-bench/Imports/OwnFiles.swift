@@ -1,4 +1,5 @@
-/// hpeer's own JSON and CSV, out of a store and into another, beside the import of the XML that holds the same samples.
+/// A benchmark of exports from a store to hpeer's own JSON and CSV and of their import into another store, compared
+/// with the import of the XML with the same samples.
 struct OwnFiles {
   private let bench: Bench
 
@@ -6,7 +7,7 @@ struct OwnFiles {
 
   private static let formats = ["json", "csv"]
 
-  /// Processor time, in seconds.
+  /// The measured processor times, in seconds.
   private struct Times {
     var exports: [Double] = []
     var imports: [Double] = []

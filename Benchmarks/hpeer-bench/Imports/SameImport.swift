@@ -1,4 +1,4 @@
-/// The same file a second time, as it is and read through again.
+/// A benchmark of a second import of the same file, with and without `--rescan`.
 struct SameImport {
   private let bench: Bench
 
@@ -40,7 +40,7 @@ struct SameImport {
     return row
   }
 
-  /// How many changes the store has had.
+  /// Returns the number of changes that the store has recorded.
   private func counter(of home: String) throws -> Int {
     let database = try SQLite("\(home)/store.sqlite", readOnly: true)
     return Int(try database.text("SELECT counter FROM store")) ?? -1

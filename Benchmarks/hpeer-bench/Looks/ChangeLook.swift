@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// One more sample, and the question whose answer it changes.
+/// A benchmark of a new sample and a query whose result it changes.
 struct ChangeLook {
   private let bench: Bench
 

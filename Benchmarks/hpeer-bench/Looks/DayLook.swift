@@ -1,7 +1,7 @@
 import HealthAnalysis
 import HealthModel
 
-/// Every type that has numbers, on one day in the middle of the record.
+/// A benchmark of a query for every numeric type on a day in the middle of the record.
 struct DayLook {
   private let bench: Bench
 

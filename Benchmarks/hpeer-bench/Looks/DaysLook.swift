@@ -1,7 +1,7 @@
 import GRDBSQLite
 import OperatingSystem
 
-/// Days of all years of the type with the most samples.
+/// A benchmark of daily statistics over all years for the type with the most samples.
 struct DaysLook {
   private let bench: Bench
 
@@ -36,9 +36,9 @@ struct DaysLook {
     return row
   }
 
-  /// Reads what statistics are made of, and does nothing with it.
+  /// Reads the rows from which statistics are computed, without using them.
   ///
-  /// - Returns: how many rows there are.
+  /// - Returns: The number of rows.
   private static func select(_ type: String, _ path: String) throws -> Int {
     let database = try SQLite(path, readOnly: true)
     let statement = try database.prepare(

@@ -1,4 +1,4 @@
-/// Computes all statistics of a store that has just been imported.
+/// A benchmark of the first query to a new store, which computes all statistics.
 struct FirstLook {
   private let bench: Bench
 

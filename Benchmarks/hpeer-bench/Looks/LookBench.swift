@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Everything about looking at what is in a store.
+/// The command that benchmarks queries.
 struct LookBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "look",

@@ -1,4 +1,4 @@
-/// What is measured about looking at a record.
+/// The benchmarks of queries.
 enum LookRow: String, BenchRow {
   case build, days, day, questions, change
 

@@ -3,10 +3,10 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// A home with a large store whose statistics are kept.
+/// A home with a large store whose statistics are up to date.
 struct LookedAtHome {
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
-  /// As ``heartRate`` is called on the command line.
+  /// The name of ``heartRate`` on the command line.
   static let name = "heartRate"
 
   let path: String
@@ -14,7 +14,7 @@ struct LookedAtHome {
   let rollups: Rollups
   let zone: ZoneRules
 
-  /// - Parameter samples: how many records the export has; `nil` for the large one.
+  /// - Parameter samples: The number of records in the export, or `nil` for the large export.
   init(_ bench: Bench, samples: Int? = nil) async throws {
     let file = try await bench.exports.file(of: samples ?? bench.sizes.large)
     path = bench.workspace.fresh("look")
@@ -28,7 +28,7 @@ struct LookedAtHome {
   func days(of type: SampleType) -> StatisticsQuery { StatisticsQuery(type, by: .day, in: zone) }
 }
 
-/// How long something takes, in milliseconds.
+/// Returns the duration of `body`, in milliseconds.
 func milliseconds(_ body: () async throws -> Void) async rethrows -> Double {
   let start = ContinuousClock.now
   try await body()

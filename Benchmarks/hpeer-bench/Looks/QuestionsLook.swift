@@ -3,7 +3,7 @@ import HealthAnalysis
 import HealthModel
 import HealthStore
 
-/// Compares questions about a few days in the middle of a record with the same in a record a fifth as long.
+/// A benchmark of queries about a few days in the middle of a record, compared with a record a fifth as long.
 struct QuestionsLook {
   private let bench: Bench
 

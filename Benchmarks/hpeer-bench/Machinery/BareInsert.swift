@@ -2,15 +2,16 @@ import Foundation
 import GRDBSQLite
 import HealthStore
 
-/// The floor: the rows of a store, bound from memory to one prepared statement, into a fresh file of the same schema.
+/// The baseline for imports: a store's rows, bound from memory to a prepared statement and inserted into a new file
+/// with the same schema.
 ///
-/// The pragmas are the store's own (write-ahead log, synchronous FULL, 16 MiB of cache), and the file is complete at the
-/// end. Nothing reads, decodes, looks up, counts or checks.
+/// The pragmas are the store's own (write-ahead log, synchronous FULL, 16 MiB of cache), and the file is complete at
+/// the end. Nothing reads, decodes, looks up, counts or checks.
 final class BareInsert: Sendable {
   private let columns: [String]
-  /// Row after row.
+  /// The values of all rows, row after row.
   private let values: [Value]
-  /// Of all texts and blobs.
+  /// The bytes of all texts and blobs.
   private let bytes: [UInt8]
 
   var count: Int { values.count / columns.count }
@@ -23,7 +24,7 @@ final class BareInsert: Sendable {
     case blob(Range<Int>)
   }
 
-  /// Reads all samples of the store in a directory, whatever columns they have.
+  /// Reads all samples of the store in a directory, with all their columns.
   init(rowsOf directory: String) throws {
     let database = try SQLite("\(directory)/store.sqlite", readOnly: true)
     let statement = try database.prepare("SELECT * FROM sample ORDER BY change")
@@ -51,11 +52,11 @@ final class BareInsert: Sendable {
     (self.values, self.bytes) = (values, bytes)
   }
 
-  /// Seconds from opening the file to closing it, and the processor time of it.
+  /// Inserts all rows. Returns the seconds from opening the file to closing it, and the processor time.
   ///
   /// - Parameters:
-  ///   - transaction: rows of each transaction.
-  ///   - directory: made, and removed again.
+  ///   - transaction: The number of rows in a transaction.
+  ///   - directory: The directory for the store, which is created and removed again.
   func run(transaction: Int, in directory: String) throws -> (seconds: Double, cpuSeconds: Double) {
     // The schema of the store itself, whatever its version.
     do { _ = try HealthStore(directory: directory) }
@@ -99,7 +100,7 @@ final class BareInsert: Sendable {
     }
   }
 
-  /// The bytes outlive the statement: SQLite need not copy them (SQLITE_STATIC).
+  /// Binds a value. The bytes outlive the statement, so SQLite need not copy them (SQLITE_STATIC).
   private static func bind(
     _ value: Value, _ bytes: UnsafeRawBufferPointer, to statement: OpaquePointer, at index: Int32
   ) {
@@ -116,7 +117,7 @@ final class BareInsert: Sendable {
     }
   }
 
-  /// A mark of the schema that a new store has.
+  /// Returns a hash of a new store's schema.
   static func schemaMark(in workspace: Workspace) throws -> String {
     let directory = workspace.fresh("schema")
     defer { workspace.remove(directory) }

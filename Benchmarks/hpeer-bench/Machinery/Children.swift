@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// The processes that this one started and has not waited for.
+/// The child processes that have not been reaped.
 final class Children: Sendable {
   static let shared = Children()
   private let pids = Mutex<Set<pid_t>>([])
 
   func add(_ pid: pid_t) { pids.withLock { _ = $0.insert(pid) } }
 
-  /// What the kernel says of a process that has ended.
+  /// Waits for a process to end, and returns its status and resource usage.
   func reap(_ pid: pid_t) -> (status: Int32, usage: rusage) {
     var information = siginfo_t()
     // It keeps its number until it is taken off the list, so that nobody else is ever killed.
@@ -21,7 +21,7 @@ final class Children: Sendable {
     }
   }
 
-  /// Whether a process has ended, without taking it off the list.
+  /// Returns whether a process has ended, without reaping it.
   func hasEnded(_ pid: pid_t) -> Bool {
     var information = siginfo_t()
     return waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | WNOHANG) == 0 && information.si_signo != 0

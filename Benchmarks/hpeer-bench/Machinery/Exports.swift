@@ -2,7 +2,7 @@ import BenchData
 import Foundation
 import OperatingSystem
 
-/// Made-up exports, and homes that have imported them.
+/// Synthetic exports, and new homes to import them into.
 struct Exports: Sendable {
   private let bench: Bench
   private var workspace: Workspace { bench.workspace }
@@ -11,15 +11,15 @@ struct Exports: Sendable {
 
   struct File: Sendable {
     let path: String
-    /// Of the XML.
+    /// The size of the XML, in bytes.
     let bytes: Int
   }
 
-  /// An export of about so many records.
+  /// Returns an export of about the given number of records, which is made if it doesn't exist.
   ///
   /// - Parameters:
-  ///   - changes: `nil` for the person's first export; else a later one, which differs in this.
-  ///   - isZipped: else the XML alone.
+  ///   - changes: The differences of a later export, or `nil` for the person's first export.
+  ///   - isZipped: Whether the file is a zip file rather than only the XML.
   func file(of records: Int, changes: Set<MadeExport.Change>? = nil, isZipped: Bool = true) async throws -> File {
     let what = changes.map { "later-" + $0.map(\.rawValue).sorted().joined(separator: "-") } ?? "first"
     let name = "export-\(MadeExport.edition)-\(records)-\(bench.seed)-\(what).\(isZipped ? "zip" : "xml")"
@@ -33,22 +33,22 @@ struct Exports: Sendable {
     return File(path: path, bytes: Int(try String(contentsOfFile: note, encoding: .utf8)) ?? 0)
   }
 
-  /// A home that is not there yet.
+  /// Returns the path of a home that doesn't exist yet.
   func home() -> String { workspace.fresh("home") }
 }
 
-/// One `hpeer import`.
+/// The measurements of a run of `hpeer import`.
 struct TimedImport: Sendable {
   let added: Int
   let unchanged: Int
   let deleted: Int
-  /// From process start to exit.
+  /// The seconds from process start to exit.
   let seconds: Double
   let cpuSeconds: Double
-  /// In bytes; 0 unless it was watched.
+  /// The peak memory in bytes, or 0 if it wasn't measured.
   let peak: Int
 
-  /// All that it read.
+  /// The number of samples that the import read.
   var samples: Int { added + unchanged }
 
   init(

@@ -5,7 +5,7 @@ import HealthStore
 import OperatingSystem
 import PeerTrust
 
-/// Homes of hpeer: paired once, then copied.
+/// Homes of hpeer that are paired once and then copied.
 struct Homes: Sendable {
   private let bench: Bench
   private var workspace: Workspace { bench.workspace }
@@ -14,12 +14,12 @@ struct Homes: Sendable {
 
   // MARK: Pairing
 
-  /// Clients that are paired, each with an identity of its own.
+  /// The number of paired clients, each with its own identity.
   static let clients = 8
 
-  /// A home that is paired with every server of ``server(of:)`` and has no store yet.
+  /// Returns a home that is paired with every server of ``server(of:)`` and has no store yet.
   ///
-  /// - Parameter index: below ``clients``.
+  /// - Parameter index: The index of the client, below ``clients``.
   func client(_ index: Int = 0, port: Int) async throws -> String {
     try await pair()
     let home = workspace.fresh("client")
@@ -28,7 +28,7 @@ struct Homes: Sendable {
     return home
   }
 
-  /// Makes a client's next pull go to a port, as if the server had been there the last time.
+  /// Directs a client's next pull to a port, as if its server had last been seen there.
   func point(_ home: String, to port: Int) async throws {
     let registry = try await PeerRegistry.open(in: URL(fileURLWithPath: home))
     for server in try await registry.servers() {
@@ -64,7 +64,7 @@ struct Homes: Sendable {
 
   // MARK: Stores
 
-  /// A home that serves so many samples.
+  /// Returns a home that serves the given number of samples.
   func server(of count: Int) async throws -> String {
     try await pair()
     let name = "server-\(try key(count))"
@@ -78,7 +78,7 @@ struct Homes: Sendable {
     return home
   }
 
-  /// A home that has pulled all of ``server(of:)``, which serves at the port.
+  /// Returns a home that has pulled everything from ``server(of:)``, which serves at the given port.
   func pulled(_ count: Int, port: Int) async throws -> String {
     let name = "pulled-\(try key(count))"
     let home = workspace.file(name)
@@ -92,7 +92,7 @@ struct Homes: Sendable {
     return home
   }
 
-  /// Makes a client that has just pulled everything the one of ``pulled(_:port:)``.
+  /// Stores a client that has just pulled everything as the home of ``pulled(_:port:)``.
   func keep(_ client: String, asPulled count: Int) throws {
     let name = "pulled-\(try key(count))"
     if workspace.has(name) { return workspace.remove(client) }
@@ -116,7 +116,8 @@ struct Homes: Sendable {
 
   private static let batch = 50_000
 
-  /// Stores of another seed, or of a schema that has changed since, are others.
+  /// Returns the part of a file name that identifies the store's content. It includes the seed and the current
+  /// schema.
   private func key(_ count: Int) throws -> String {
     "\(count)-\(bench.seed)-\(bench.identity)-\(bench.imported)-\(try BareInsert.schemaMark(in: workspace))"
   }

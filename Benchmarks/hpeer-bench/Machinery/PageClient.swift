@@ -4,7 +4,7 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 
-/// Asks for pages over one connection.
+/// A client that requests pages over a single connection.
 struct PageClient {
   let connection: PeerConnection
   let credential: BearerCredential
@@ -27,7 +27,7 @@ struct PageClient {
   }
 }
 
-/// What a client of the app reads of `GET /health/types`.
+/// The part of `GET /health/types` that the app's clients read.
 struct TypeList: Decodable, Sendable {
   struct Entry: Decodable, Sendable {
     var identifier: String
@@ -37,7 +37,7 @@ struct TypeList: Decodable, Sendable {
   var types: [Entry]
 }
 
-/// What a client of the app reads of `GET /health/data`.
+/// The part of `GET /health/data` that the app's clients read.
 struct Page: Decodable, Sendable {
   struct Entry: Decodable, Sendable {
     var id: UUID
@@ -62,7 +62,7 @@ struct Page: Decodable, Sendable {
 }
 
 extension Page.Entry {
-  /// As much of the sample as the pages tell.
+  /// The sample, as far as the pages describe it.
   var sample: Sample {
     let payload: Payload =
       if let value {

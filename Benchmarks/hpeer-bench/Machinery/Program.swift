@@ -1,7 +1,7 @@
 import Foundation
 import OperatingSystem
 
-/// The program that is measured.
+/// An executable to run and measure.
 struct Program: Sendable {
   let path: String
 
@@ -14,17 +14,17 @@ struct Program: Sendable {
 
   private var name: String { URL(fileURLWithPath: path).lastPathComponent }
 
-  /// A run from start to exit.
+  /// The result of a run, from start to exit.
   struct Outcome: Sendable {
     var status: Int32
     var seconds: Double
-    /// Of its resident memory, in bytes; 0 if nobody asked.
+    /// The peak resident memory in bytes, or 0 if it wasn't measured.
     var peak: Int
     var cpuSeconds: Double
     var output: String
     var errors: String
 
-    /// The one JSON object on standard output.
+    /// Parses standard output, which must be a JSON object.
     func json() throws -> [String: Any] {
       guard let object = try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any] else {
         throw BenchFailure("hpeer printed no JSON object: \(output)")
@@ -33,11 +33,12 @@ struct Program: Sendable {
     }
   }
 
-  /// Runs a command to its end; throws unless it exits with 0.
+  /// Runs a command to its end.
   ///
   /// - Parameters:
-  ///   - home: of hpeer; `nil` for another program.
-  ///   - watchesMemory: looks at it a hundred times a second, for ``Outcome/peak``.
+  ///   - home: hpeer's home, or `nil` for another program.
+  ///   - watchesMemory: Whether the memory is sampled a hundred times a second, for ``Outcome/peak``.
+  /// - Throws: ``BenchFailure`` if the exit status isn't 0.
   func run(
     _ arguments: [String], home: String?, input: String? = nil, watchesMemory: Bool = false, in workspace: Workspace
   ) async throws -> Outcome {
@@ -63,14 +64,14 @@ struct Program: Sendable {
     return outcome
   }
 
-  /// Whether a command has an option.
+  /// Returns whether a command has an option.
   func has(_ option: String, of command: String, in workspace: Workspace) async throws -> Bool {
     let help = try await run([command, "--help"], home: workspace.path, in: workspace)
     return help.output.contains("\(option) ") || help.output.contains("\(option)\n")
   }
 }
 
-/// One command line, with files for what goes in and out, so that it never waits for a reader.
+/// A command line with files for its input and output, so that it never waits for a reader.
 struct Command: Sendable {
   private let program: String
   private let arguments: [String]
@@ -91,7 +92,7 @@ struct Command: Sendable {
     for end in ["in", "out", "err"] { unlink("\(files).\(end)") }
   }
 
-  /// Starts it and puts it among ``Children``.
+  /// Starts the process and adds it to ``Children``.
   func start() throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

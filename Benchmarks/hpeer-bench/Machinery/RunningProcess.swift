@@ -1,15 +1,15 @@
 import Foundation
 
-/// What Linux tells about a process while it lives (proc(5)).
+/// The statistics that Linux provides about a running process (proc(5)).
 struct RunningProcess: Sendable {
   let pid: pid_t
 
-  /// Highest resident memory so far, in bytes.
+  /// The peak resident memory so far, in bytes.
   ///
-  /// Not wait4(2)'s: `ru_maxrss` of a process begins with the memory of the one that started it.
+  /// wait4(2) can't be used, because a process's `ru_maxrss` starts with the memory of its parent.
   var peak: Int { (status("VmHWM") ?? 0) * 1024 }
 
-  /// User and system time so far.
+  /// The user and system time so far, in seconds.
   var cpuSeconds: Double {
     let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
     // The name, which may hold anything, ends at the last parenthesis; fields 14 and 15 of proc_pid_stat(5).
@@ -18,7 +18,8 @@ struct RunningProcess: Sendable {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// Seconds that its threads have run so far, finer than ``cpuSeconds``; those that have ended do not count.
+  /// The processor time of its running threads so far, in seconds. Finer than ``cpuSeconds``, but without threads
+  /// that have ended.
   var processorTime: Double {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
     return threads.reduce(0) { sum, thread in
@@ -28,7 +29,7 @@ struct RunningProcess: Sendable {
     }
   }
 
-  /// How often one of its threads has gone to sleep.
+  /// The number of times that its threads have gone to sleep.
   var sleeps: Int {
     let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
     return threads.reduce(0) { $0 + (status("voluntary_ctxt_switches", of: "task/\($1)/") ?? 0) }

@@ -1,6 +1,6 @@
 import GRDBSQLite
 
-/// A connection without anything between it and SQLite. Blocking; for one thread at a time.
+/// A direct connection to SQLite. Blocks, and isn't safe for concurrent use.
 final class SQLite {
   private let connection: OpaquePointer
 
@@ -20,7 +20,7 @@ final class SQLite {
     guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else { throw failure(sql) }
   }
 
-  /// To be finalized before the connection goes.
+  /// Prepares a statement, which must be finalized before the connection is closed.
   func prepare(_ sql: String) throws -> OpaquePointer {
     var statement: OpaquePointer?
     guard sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
@@ -29,7 +29,7 @@ final class SQLite {
     return statement
   }
 
-  /// The first column of the first row.
+  /// Returns the first column of the first row.
   func text(_ sql: String) throws -> String {
     let statement = try prepare(sql)
     defer { sqlite3_finalize(statement) }

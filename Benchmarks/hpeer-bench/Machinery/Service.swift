@@ -1,7 +1,7 @@
 import Foundation
 import OperatingSystem
 
-/// An hpeer that runs until it is stopped: a server, or a pull that follows.
+/// A program that runs until it is stopped, such as a server or a pull with `--watch`.
 final class Service: Sendable {
   let pid: pid_t
   private let command: Command
@@ -15,7 +15,7 @@ final class Service: Sendable {
     end = Task { await onThread { _ in _ = Children.shared.reap(pid) } }
   }
 
-  /// What a regular expression finds in standard error, once it does.
+  /// Waits until standard error matches, and returns the match.
   func errors<Output>(matching regex: some RegexComponent<Output>) async throws -> Output {
     for _ in 0..<6000 {
       if let match = command.errors.firstMatch(of: regex) { return match.output }
@@ -25,7 +25,7 @@ final class Service: Sendable {
     throw BenchFailure("A program did not get ready: \(command.errors)")
   }
 
-  /// - Parameter signal: SIGKILL for an end as by a power cut.
+  /// - Parameter signal: The signal to send. SIGKILL simulates a power failure.
   func stop(_ signal: Int32 = SIGTERM) async throws {
     Children.shared.send(signal, to: pid)
     try await end.value
@@ -35,7 +35,7 @@ final class Service: Sendable {
   var running: RunningProcess { RunningProcess(pid: pid) }
 }
 
-/// `hpeer serve` on loopback.
+/// An `hpeer serve` process on loopback.
 struct Server: Sendable {
   let service: Service
   let port: Int

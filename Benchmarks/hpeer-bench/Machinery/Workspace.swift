@@ -1,13 +1,14 @@
 import Foundation
 
-/// Where homes and stores are while they are measured.
+/// The directories in which homes and stores are placed during measurements.
 struct Workspace: Sendable {
   let path: String
-  /// The same in memory (tmpfs); `nil` where there is none.
+  /// A directory in memory (tmpfs), or `nil` if the machine has none.
   let memory: String?
   private let isKept: Bool
 
-  /// - Parameter keep: a directory to use and to leave; else one in `HPEER_BENCH_DIR` or `TMPDIR` that disappears.
+  /// - Parameter keep: A directory to use and to keep, or `nil` for a temporary directory in `HPEER_BENCH_DIR` or
+  /// `TMPDIR`.
   init(keep: String?) throws {
     isKept = keep != nil
     let environment = ProcessInfo.processInfo.environment
@@ -21,13 +22,13 @@ struct Workspace: Sendable {
     try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
   }
 
-  /// What no later run has a use for.
+  /// The directory for files that no later run needs.
   private var scratch: String { "\(path)/scratch" }
 
-  /// A path that nothing else has.
+  /// Returns an unused path.
   func fresh(_ name: String) -> String { "\(scratch)/\(name)-\(UUID().uuidString.prefix(8))" }
 
-  /// Such a path in memory.
+  /// Returns an unused path in memory, or `nil` if the machine has no tmpfs.
   func freshInMemory(_ name: String) throws -> String? {
     guard let memory else { return nil }
     try FileManager.default.createDirectory(
@@ -46,6 +47,6 @@ struct Workspace: Sendable {
     if let memory { remove(memory) }
   }
 
-  /// What was written before is on the disk afterwards, so that no measurement pays for another's.
+  /// Flushes earlier writes to disk, so that they don't slow down the next measurement.
   func settle() { sync() }
 }

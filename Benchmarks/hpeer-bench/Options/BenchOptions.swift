@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchData
 import Foundation
 
-/// What all measurements take.
+/// The options of all benchmarks.
 struct BenchOptions: ParsableArguments {
   @Flag(help: "Few samples and no repeats, within a minute: to see that everything works.")
   var quick = false
@@ -25,7 +25,7 @@ struct BenchOptions: ParsableArguments {
     guard (repeats ?? 1) >= 1 else { throw ValidationError("--repeats takes 1 or more.") }
   }
 
-  /// Measures the rows and prints the report.
+  /// Runs the benchmarks and prints the report.
   func run(_ rows: [any BenchRow], pulls: PullOptions.Values = .init(), wheels: String? = nil) async throws {
     let program =
       hpeer
@@ -46,7 +46,7 @@ struct BenchOptions: ParsableArguments {
   }
 }
 
-/// What samples pulls are measured with.
+/// The options for the samples that pulls are measured with.
 struct PullOptions: ParsableArguments {
   @Option(help: "UUIDs of the samples: random or derived (from the content, as an import's).")
   var identity = HealthHistory.Identity.random
@@ -57,7 +57,7 @@ struct PullOptions: ParsableArguments {
     guard (0...1).contains(imported) else { throw ValidationError("--imported takes a number from 0 to 1.") }
   }
 
-  /// An option group that nobody has parsed has no values.
+  /// The values of the options, also usable without parsing. An option group that wasn't parsed has no values.
   struct Values: Sendable {
     var identity = HealthHistory.Identity.random
     var imported = 0.9

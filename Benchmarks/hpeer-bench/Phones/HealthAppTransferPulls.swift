@@ -1,10 +1,10 @@
 import Foundation
 import PhoneApps
 
-/// Three hundred thousand samples from HealthAppTransfer, a thousand a request.
+/// A benchmark of pulling 300,000 samples from HealthAppTransfer, with 1,000 samples per request.
 struct HealthAppTransferPulls {
   private let bench: Bench
-  /// What the new samples of a day are of; the last is that of most.
+  /// The types of a day's new samples. Most samples are of the last type.
   private static let active = [
     "stepCount", "activeEnergyBurned", "basalEnergyBurned", "distanceWalkingRunning", "respiratoryRate",
     "oxygenSaturation", "environmentalAudioExposure", "heartRate",
@@ -58,10 +58,10 @@ struct HealthAppTransferPulls {
     return row
   }
 
-  /// The number of requests for a first pull of one type.
+  /// Returns the number of requests for a first pull of a type.
   ///
-  /// Pages overlap by a row. After several pages, requests follow for the newest rows, for the total, and for the ends of some
-  /// pages, at most 32.
+  /// Pages overlap by a row. After several pages there are further requests: for the newest rows, for the total, and
+  /// for the ends of up to 32 pages.
   private static func requests(for rows: Int) -> Int {
     let pages = (rows + 998) / 999
     return pages == 1 ? 1 : pages + 2 + min(pages - 1, max(2, pages / 4), 32)

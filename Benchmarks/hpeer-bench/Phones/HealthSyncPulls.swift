@@ -1,7 +1,8 @@
 import Foundation
 import PhoneApps
 
-/// Two million heart rates from HealthSync, ten thousand a request and sixty requests a minute.
+/// A benchmark of pulling two million heart rates from HealthSync, with 10,000 samples per request and 60 requests a
+/// minute.
 struct HealthSyncPulls {
   private let bench: Bench
   private static let types = ["heartRate", "steps", "weight", "sleepAnalysis", "workouts"]

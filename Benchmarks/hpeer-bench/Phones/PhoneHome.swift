@@ -3,18 +3,18 @@ import PeerProtocol
 import PeerTrust
 import PhoneApps
 
-/// A home that is paired with a stand-in of a phone, which listens on this machine.
+/// A home that is paired with a simulated phone on this machine.
 struct PhoneHome {
   private let bench: Bench
   private let home: String
   private let server: PhoneServer
-  /// Requests that the app has read so far.
+  /// A closure that returns the number of requests that the app has read.
   private let requests: @Sendable () -> Int
   private static let name = "phone"
 
   /// - Parameters:
-  ///   - token: that the app accepts.
-  ///   - requests: how many it has read so far.
+  ///   - token: A token that the app accepts.
+  ///   - requests: A closure that returns the number of requests that the app has read.
   init(
     _ bench: Bench, _ app: any PhoneApp, _ certificate: PhoneCertificate, dialect: String, token: String,
     requests: @escaping @Sendable () -> Int
@@ -33,12 +33,13 @@ struct PhoneHome {
         dialect: dialect, host: "127.0.0.1", port: UInt16(server.port)))
   }
 
-  /// Pulls, and says what that took.
+  /// Pulls, and adds the measurements to a row.
   ///
   /// - Parameters:
-  ///   - what: which pull it is.
-  ///   - added: how many samples must come.
-  ///   - bound: how many requests it may take: more is a failure.
+  ///   - what: The name of the pull.
+  ///   - added: The number of samples that must be added.
+  ///   - bound: The maximum number of requests.
+  /// - Throws: ``BenchFailure`` if samples are missing or there are too many requests.
   func pull(_ what: String, adding added: Int, within bound: Double, _ row: inout Row) async throws {
     Log.say("  \(what)")
     bench.workspace.settle()

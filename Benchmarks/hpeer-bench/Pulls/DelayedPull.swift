@@ -1,6 +1,7 @@
 import TestSupport
 
-/// A full pull through a relay that makes a round trip 20 ms longer, and through one that does not.
+/// A benchmark of a full pull through a relay that adds 20 ms to each round trip, compared with a relay without
+/// delay.
 struct DelayedPull {
   private let bench: Bench
 

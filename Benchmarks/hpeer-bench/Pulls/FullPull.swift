@@ -1,13 +1,13 @@
 import OperatingSystem
 import TestSupport
 
-/// A whole store into an empty one, and what SQLite alone needs for the same rows.
+/// A benchmark of a pull of a whole store into an empty store, compared with a bare SQLite insert of the same rows.
 struct FullPull {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// Rows of a transaction of the bare insert. The faster of the two is the floor.
+  /// The numbers of rows per transaction of the bare insert. The faster variant is the baseline.
   private static let transactions = [10_000, 100_000]
 
   func measure() async throws -> Row {
@@ -58,19 +58,19 @@ struct FullPull {
   }
 }
 
-/// One pull by a client with an empty store.
+/// The measurements of a pull by a client with an empty store.
 struct TimedPull: Sendable {
   let added: Int
-  /// From process start to exit.
+  /// The seconds from process start to exit.
   let seconds: Double
-  /// In bytes; 0 unless it was watched.
+  /// The peak memory in bytes, or 0 if it wasn't measured.
   let clientPeak: Int
   let clientCPU: Double
   let serverCPU: Double
 
   var rate: Double { Double(added) / seconds }
 
-  /// - Parameter port: a relay's, instead of the server's own.
+  /// - Parameter port: The port of a relay, or `nil` for the server's own port.
   init(_ bench: Bench, server: Server, port: Int? = nil) async throws {
     let home = try await bench.homes.client(port: port ?? server.port)
     bench.workspace.settle()
@@ -78,7 +78,7 @@ struct TimedPull: Sendable {
     bench.workspace.remove(home)
   }
 
-  /// - Parameter home: of a client that has no store yet.
+  /// - Parameter home: The home of a client that has no store yet.
   init(_ bench: Bench, server: Server, home: String, watchesMemory: Bool = false) async throws {
     let before = server.service.running.cpuSeconds
     let outcome = try await bench.program.run(

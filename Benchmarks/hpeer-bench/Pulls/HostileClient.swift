@@ -4,8 +4,8 @@ import PeerClient
 import PeerProtocol
 import PeerTrust
 
-/// How long one client waits for a status and for the first bytes of a pull while another that is paired does its worst:
-/// leaves answers unread on many connections, and asks for the most expensive ones in a loop.
+/// A benchmark of the response times for a client while another paired client attacks the server: it leaves answers
+/// unread on many connections and requests the most expensive answers in a loop.
 struct HostileClient {
   private let bench: Bench
 
@@ -13,7 +13,7 @@ struct HostileClient {
 
   private static let unread = 150
   private static let busy = 24
-  /// Of what it asks in a loop.
+  /// The routes that the attacker requests in a loop.
   private static let expensive = ["\(Route.digest)?deep=1", Route.changes, "\(Route.data)?type=heartRate&limit=1000"]
 
   func measure() async throws -> Row {
@@ -57,7 +57,7 @@ struct HostileClient {
     return times
   }
 
-  /// A client that is paired, over connections of its own for each request.
+  /// A paired client that opens a new connection for each request.
   private struct Client: Sendable {
     private let endpoint: PeerEndpoint
     private let trust: CertificateTrust
@@ -75,7 +75,7 @@ struct HostileClient {
       headers = [("Authorization", "Bearer \(server.credential.text)")]
     }
 
-    /// From the connection to the first bytes of the body.
+    /// Returns the time from connecting to the first bytes of the body, in milliseconds.
     func milliseconds(to path: String) async throws -> Double {
       let started = ContinuousClock.now
       return try await connected { connection in
@@ -94,7 +94,7 @@ struct HostileClient {
       }
     }
 
-    /// Until it is cancelled.
+    /// Sends requests until the task is cancelled.
     func ask(for path: String) async {
       while !Task.isCancelled {
         try? await connected { connection in

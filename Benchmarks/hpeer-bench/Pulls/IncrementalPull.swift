@@ -3,13 +3,14 @@ import HealthModel
 import HealthStore
 import TestSupport
 
-/// A pull after one sample was added, and one after nothing was, from a small store and from a large one.
+/// A benchmark of pulls after a sample was added and after nothing changed, from a small store and from a large
+/// store.
 struct IncrementalPull {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// A store, its server, and a client that has everything.
+  /// A store, its server, and a client that has pulled everything.
   private struct Side {
     let count: Int
     let store: HealthStore
@@ -86,7 +87,7 @@ struct IncrementalPull {
     return (outcome.seconds * 1000, report["added"] as? Int ?? -1, report["requests"] as? Int ?? -1)
   }
 
-  /// What goes over the wire, measured apart because counting costs time.
+  /// Counts the bytes of a pull. This is a separate pull, because counting takes time.
   private func count(_ side: inout Side) async throws {
     let relay = try Relay(to: side.server.port)
     try await bench.homes.point(side.client, to: relay.port)
@@ -98,7 +99,7 @@ struct IncrementalPull {
 }
 
 extension Sample {
-  /// A heart rate of this moment.
+  /// A heart rate at the current time.
   static var now: Sample {
     Sample(
       uuid: UUID(), type: SampleType("HKQuantityTypeIdentifierHeartRate"), start: .now, end: .now, created: .now,

@@ -3,10 +3,11 @@ import HealthStore
 import PeerClient
 import PeerTrust
 
-/// The way of HealthAppTransfer's clients: pages of a thousand samples of one type, by offset, one after another, each
-/// decoded and stored in a transaction.
+/// A benchmark of the way in which HealthAppTransfer's clients pull: pages of 1,000 samples of a type, by offset, one
+/// after another, each decoded and stored in its own transaction.
 ///
-/// From a smaller store than the pull that it is compared with, which is in its favour: a larger one has deeper offsets.
+/// The store is smaller than that of the pull in the comparison, which favours the pages, because larger stores have
+/// deeper offsets.
 struct JSONPages {
   private let bench: Bench
 
@@ -45,7 +46,7 @@ struct JSONPages {
     return row
   }
 
-  /// Fetches all pages of all types; how many samples that were, and the bytes of the answers.
+  /// Fetches all pages of all types. Returns the number of samples and the number of bytes received.
   private func everything(at port: Int) async throws -> (count: Int, bytes: Int) {
     let path = bench.workspace.fresh("pages")
     defer { bench.workspace.remove(path) }
@@ -66,7 +67,7 @@ struct JSONPages {
     }
   }
 
-  /// Milliseconds that pages take, at the beginning and the end of the most frequent type.
+  /// Returns the times for pages at the beginning and the end of the most frequent type, in milliseconds.
   private func deepPages(at port: Int) async throws -> (offset: Int, first: [Double], deep: [Double]) {
     let repeats = bench.sizes.shortRepeats
     return try await connected(to: port) { client in

@@ -4,8 +4,8 @@ import HealthStore
 import OperatingSystem
 import TestSupport
 
-/// From a commit on the server's machine, by another process, to the commit in the store of `hpeer pull --watch`; and
-/// what waiting costs while nothing happens.
+/// A benchmark of `hpeer pull --watch`: the time from a commit by another process on the server's machine to the
+/// commit in the client's store, and the cost of waiting while nothing happens.
 struct LivePull {
   private let bench: Bench
 
@@ -63,13 +63,13 @@ struct LivePull {
   }
 }
 
-/// The store of the client that follows, looked at from outside.
+/// The store of the watching client, read from outside.
 private struct Destination: Sendable {
   private let path: String
 
   init(_ home: String) throws { path = "\(home)/store.sqlite" }
 
-  /// Returns as soon as a sample is committed; looks a thousand times a second.
+  /// Returns when a sample has been committed. Polls a thousand times a second.
   func waitFor(_ uuid: UUID, within patience: Duration) async throws {
     let hex = withUnsafeBytes(of: uuid.uuid) { $0.map { String(format: "%02x", $0) }.joined() }
     let path = path

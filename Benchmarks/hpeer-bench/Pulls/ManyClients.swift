@@ -1,4 +1,4 @@
-/// Eight clients that pull the whole store at the same time, and one that does so alone.
+/// A benchmark of eight clients that pull the whole store at the same time, compared with a single client.
 struct ManyClients {
   private let bench: Bench
 

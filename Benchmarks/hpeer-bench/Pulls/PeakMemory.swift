@@ -1,4 +1,4 @@
-/// The highest resident memory of each side during a full pull, for a store and for one five times as large.
+/// A benchmark of the peak memory of both sides during a full pull, for a store and for a store five times as large.
 struct PeakMemory {
   private let bench: Bench
 

@@ -1,4 +1,4 @@
-/// What is measured about pulls.
+/// The benchmarks of pulls.
 enum PullRow: String, BenchRow {
   case full, json, memory, incremental, clients, hostile, live, delay
 

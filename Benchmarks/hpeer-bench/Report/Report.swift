@@ -1,14 +1,14 @@
 import Foundation
 import Terminal
 
-/// The result of a run: a table for people, one JSON object for programs.
+/// The result of a run, printed as a table or as a JSON object.
 struct Report {
   var rows: [Row] = []
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// Whether this program, and so most likely hpeer beside it, was built to be looked at and not to be fast.
+  /// Whether this program, and so most likely the hpeer beside it, is a debug build.
   private static var isDebug: Bool {
     #if DEBUG
       true
@@ -20,7 +20,7 @@ struct Report {
   private static let warning = "This is a debug build: the numbers mean nothing."
   private static let hint = "Quick: too few samples to judge by."
 
-  /// Whether the goals are meant for a run such as this one.
+  /// Whether goals are judged. They aren't in debug builds and quick runs.
   private var isJudged: Bool { !Self.isDebug && !bench.sizes.isQuick }
 
   func print(json: Bool) throws {
@@ -74,7 +74,7 @@ struct Report {
       var unit: String
       var atLeast: Double?
       var atMost: Double?
-      /// Not there where there is no goal, or the run is none to judge by.
+      /// Whether the goal is met, or `nil` if there is no goal or goals aren't judged.
       var isMet: Bool?
       var runs: [Double]?
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What can be measured: the names that `--only` takes.
+/// A set of benchmarks, whose names `--only` takes.
 protocol BenchRow: RawRepresentable<String>, CaseIterable, Sendable {
   var title: String { get }
   func measure(_ bench: Bench) async throws -> Row
@@ -19,12 +19,12 @@ extension BenchRow {
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
-/// What was measured under one title.
+/// The results of a benchmark.
 struct Row: Sendable {
   let id: String
   let title: String
   var measures: [Measure] = []
-  /// Why nothing was measured.
+  /// The reason why nothing was measured.
   var skipped: String?
 
   init(_ row: PullRow) { (id, title) = (row.rawValue, row.title) }
@@ -32,7 +32,7 @@ struct Row: Sendable {
   init(_ row: LookRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: PhoneRow) { (id, title) = (row.rawValue, row.title) }
   init(_ row: ExportRow) { (id, title) = (row.rawValue, row.title) }
-  /// - Parameter skipped: why nothing was measured.
+  /// - Parameter skipped: The reason why nothing was measured.
   init(_ row: DestinationRow, skipped: String? = nil) {
     (id, title, self.skipped) = (row.rawValue, row.title, skipped)
   }
@@ -41,13 +41,13 @@ struct Row: Sendable {
     measures.append(Measure(name: name, value: value, unit: unit, goal: goal, runs: []))
   }
 
-  /// The median of several runs.
+  /// Adds the median of several runs.
   mutating func add(_ name: String, medianOf runs: [Double], _ unit: Measure.Unit, goal: Measure.Goal? = nil) {
     measures.append(Measure(name: name, value: median(runs), unit: unit, goal: goal, runs: runs))
   }
 }
 
-/// One number, and what it ought to be.
+/// A measured value and its goal.
 struct Measure: Sendable {
   enum Unit: String, Sendable {
     case ratio, percent = "%", perSecond = "1/s", bytes, bytesPerSample = "bytes/sample"
@@ -62,7 +62,7 @@ struct Measure: Sendable {
   let value: Double
   let unit: Unit
   let goal: Goal?
-  /// What ``value`` is the median of.
+  /// The values of which ``value`` is the median.
   let runs: [Double]
 
   var isMet: Bool? {

@@ -1,6 +1,6 @@
 import BenchData
 
-/// What every row measures with.
+/// The environment in which all benchmarks run.
 struct Bench: Sendable {
   let sizes: Sizes
   let seed: UInt64
@@ -8,14 +8,14 @@ struct Bench: Sendable {
   let imported: Double
   let program: Program
   let workspace: Workspace
-  /// A directory with wheels of other importers, for pip; else it asks the registry.
+  /// A directory with wheels of other importers for pip, or `nil` to use the registry.
   let wheels: String?
 
   var homes: Homes { Homes(self) }
   var exports: Exports { Exports(self) }
 }
 
-/// Why a measurement could not be made. One sentence for a person.
+/// An error for a measurement that failed, described in a sentence.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 

@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-/// Leaves nothing behind, also when the run is interrupted.
+/// A cleanup that kills child processes and removes the workspace at the end of a run or when it is interrupted.
 struct Ending {
   private let workspace: Workspace
   private let sources: [any DispatchSourceSignal]

@@ -1,6 +1,6 @@
 import Terminal
 
-/// What is being done, on standard error.
+/// A log of the progress, on standard error.
 enum Log {
   static func say(_ text: String) {
     // Nobody needs it: a reader that went away does not end the run.

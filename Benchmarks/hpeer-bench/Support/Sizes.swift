@@ -1,23 +1,24 @@
-/// How much is measured, and how often.
+/// The amounts of data and the numbers of repetitions.
 struct Sizes: Sendable {
   var isQuick: Bool
-  /// Samples of a full pull.
+  /// The number of samples in a full pull.
   var samples: Int
-  /// Samples of the smallest store and of the largest.
+  /// The number of samples in the smallest store. `large` is that of the largest.
   var small: Int
   var large: Int
-  /// Records of the smallest export and of the largest: 100 MB of XML and more than 4 GB.
+  /// The number of records in the smallest export. `largeExport` is that of the largest. By default they have 100 MB
+  /// and more than 4 GB of XML.
   var smallExport: Int
   var largeExport: Int
-  /// Samples through the JSON pages, which are slow.
+  /// The number of samples transferred as JSON pages, which are slow.
   var json: Int
-  /// Samples that each of several clients pulls.
+  /// The number of samples that each of several clients pulls.
   var shared: Int
-  /// How often a long job is measured, and a short one.
+  /// The number of repetitions of long measurements. `shortRepeats` is that of short ones.
   var repeats: Int
   var shortRepeats: Int
   var warmUps: Int
-  /// Seconds of doing nothing, to see what that costs.
+  /// The duration of idle measurements, in seconds.
   var idle: Int
 
   init(samples: Int?, repeats: Int?, quick: Bool) {

@@ -1,4 +1,4 @@
-/// Of an odd number of values the middle one, of an even the mean of the two in the middle.
+/// Returns the median: the middle value, or the mean of the two middle values. Returns NaN for an empty array.
 func median(_ values: [Double]) -> Double {
   guard !values.isEmpty else { return .nan }
   let sorted = values.sorted()

@@ -1,16 +1,16 @@
 import Foundation
 import OperatingSystem
 
-/// Time and the highest resident memory of an export in each format.
+/// A benchmark of the time and peak memory of an export in each format.
 struct ExportFormats {
   private let bench: Bench
 
   init(_ bench: Bench) { self.bench = bench }
 
-  /// What is written, and how many samples a second it should be at least.
+  /// A format, its goal in samples a second, and its measurements.
   private struct Format {
     var name: String
-    /// Of the file, which says how it is compressed.
+    /// The suffix of the file name, which determines the compression.
     var suffix: String
     var goal: Double?
     var seconds: [Double] = []
@@ -67,13 +67,13 @@ struct ExportFormats {
     return row
   }
 
-  /// Of `1,004,168 samples exported`.
+  /// Returns the number in `1,004,168 samples exported`.
   private static func count(_ text: String) -> Int {
     guard let match = text.firstMatch(of: #/([0-9,]+) samples?[^\n]* exported/#) else { return 0 }
     return Int(match.1.filter { $0 != "," }) ?? 0
   }
 
-  /// How long it takes to write a file that is in memory already, to the disk.
+  /// Returns the time to write a file to disk from memory, in seconds.
   private static func seconds(toCopy path: String, to copy: String) throws -> Double {
     let content = try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)
     defer { unlink(copy) }

@@ -1,4 +1,4 @@
-/// What is measured about exports to files.
+/// The benchmarks of exports to files.
 enum ExportRow: String, BenchRow {
   case formats
 

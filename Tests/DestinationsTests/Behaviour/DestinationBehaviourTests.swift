@@ -7,10 +7,11 @@ import Testing
 
 @testable import Destinations
 
-/// What every destination does, held against the real other side of each listed kind: see ``DestinationHarness`` for how to
-/// list one.
+/// Tests of the behaviour that all destinations share, run against a real server of each listed kind. See
+/// ``DestinationHarness`` for how to list a kind.
 ///
-/// One test after the other, since a server is one for all tests of its kind, and one of them takes its credentials away.
+/// The tests are serialized, because all tests of a kind share a server, and because a test temporarily invalidates
+/// its credentials.
 @Suite("Every destination", .serialized, .timeLimit(.minutes(10)))
 struct DestinationBehaviourTests {
   @Test("has what it was delivered, what has changed and not what was deleted", arguments: DestinationHarnesses.all)

@@ -3,10 +3,11 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// What the suite of behaviours must know of a kind of destination, to hold it against the real other side.
+/// The setup of a kind of destination for the behaviour tests, which run against a real server.
 ///
-/// To list a kind: write a type that conforms to this, in `Tests/DestinationsTests/KIND`, and add a line to
-/// ``DestinationHarnesses/all``. It gets all of ``DestinationBehaviourTests``: `htest NAME 'DestinationBehaviourTests'`.
+/// A type that conforms to this protocol, in `Tests/DestinationsTests/KIND`, and a line in
+/// ``DestinationHarnesses/all`` list a kind. All of ``DestinationBehaviourTests`` then run for it: `htest NAME
+/// 'DestinationBehaviourTests'`.
 ///
 /// ```swift
 /// struct ParcelHarness: DestinationHarness {
@@ -25,41 +26,45 @@ import HealthStore
 /// }
 /// ```
 ///
-/// One server is started for all tests of a kind, and lives as long as the process; each test delivers to a place of its own
-/// in it (``HarnessPlace/name``). Settings must lead to `place.port`, which is that of a proxy that breaks what a test wants
-/// broken, while `contents` asks the server itself.
+/// A single server is started for all tests of a kind and runs until the process ends. Each test delivers to its own
+/// place on the server (``HarnessPlace/name``). Settings must use `place.port`, the port of a proxy that injects
+/// faults; `contents` asks the server directly.
 protocol DestinationHarness: Sendable {
   associatedtype Place: Destination
 
-  /// Starts the other side. Throws ``HarnessUnavailable`` where what it needs is not on this machine: its tests are passed
-  /// over then, with a message.
+  /// Starts the server.
+  ///
+  /// - Throws: ``HarnessUnavailable`` if a requirement is missing on this machine. The kind's tests are then skipped
+  /// with a message.
   static func start() async throws -> Self
 
-  /// Where the server listens on 127.0.0.1; `nil` of a kind that has none, for which no wire is broken.
+  /// The server's port on 127.0.0.1, or `nil` for a kind without a server, for which no connection faults are tested.
   var port: Int? { get }
-  /// Whether it is spoken to over HTTP, so that a proxy can answer in the server's place.
+  /// Whether the protocol is HTTP, so that a proxy can answer in the server's place.
   var speaksHTTP: Bool { get }
 
-  /// What a person would write to have records delivered to this place.
+  /// Returns the settings for a delivery to this place, as a person would write them.
   func settings(_ place: HarnessPlace) throws -> [String: DestinationSettings.Value]
-  /// The environment's variables, for secrets that settings name as `env:NAME`.
+  /// The environment variables for secrets that settings name as `env:NAME`.
   var secrets: [String: String] { get }
 
-  /// `count` samples that this kind takes, the same ones every time. Plain step counts by default.
+  /// Returns `count` samples that this kind accepts, the same samples every time. The default is plain step counts.
   func samples(_ count: Int) -> [Sample]
-  /// What is there now, read by other means than the destination's: a text for each thing, in any order. What is there twice
-  /// is in it twice.
+  /// Returns the current contents of the place, read without the destination's code, as a text for each thing in any
+  /// order. Duplicates are included.
   func contents(of place: HarnessPlace) async throws -> [String]
-  /// What must be there when these samples have been delivered and nothing else is left. Their UUIDs by default.
+  /// Returns the contents that the place must have when exactly these samples have been delivered. The default is
+  /// their UUIDs.
   func expected(_ samples: [Sample]) throws -> [String]
 
-  /// Whether everything at a place can be forgotten when the courier starts over.
+  /// Whether everything at a place can be deleted when the courier starts over.
   var forgets: Bool { get }
 
-  /// Takes all away that is at a place, as a server does that is set up anew; `false` of a kind that cannot be asked what it has.
+  /// Deletes everything at a place, like a server that is set up anew. Returns `false` for a kind whose contents
+  /// can't be examined.
   func loseAll(at place: HarnessPlace) async throws -> Bool
 
-  /// Has the server refuse what it is given as credentials, or accept it again; `false` where there are none.
+  /// Makes the server reject its credentials or accept them again. Returns `false` for a kind without credentials.
   func setCredentials(areValid: Bool) async throws -> Bool
 }
 
@@ -76,19 +81,19 @@ extension DestinationHarness {
   func setCredentials(areValid: Bool) async throws -> Bool { false }
 }
 
-/// Where one test delivers to.
+/// The place to which a test delivers.
 struct HarnessPlace: Sendable {
-  /// Of this test only: lower-case letters, digits and hyphens.
+  /// A name unique to the test, made of lowercase letters, digits and hyphens.
   let name: String
-  /// A folder of this test's own, that is there.
+  /// An existing directory for this test only.
   let folder: String
-  /// On 127.0.0.1; 0 of a kind without a server.
+  /// The port on 127.0.0.1, or 0 for a kind without a server.
   var port: Int
-  /// `https` where the test shows a wrong certificate.
+  /// The URL scheme, which is `https` if the test uses a wrong certificate.
   var scheme = "http"
 }
 
-/// What a harness needs is not on this machine.
+/// An error that a harness throws if a requirement is missing on this machine.
 struct HarnessUnavailable: Error, CustomStringConvertible {
   let description: String
 

@@ -2,7 +2,7 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// The kinds that the suite of behaviours holds to what every destination must do.
+/// The kinds of destination that the behaviour tests cover.
 enum DestinationHarnesses {
   static let all: [ListedHarness] = [
     ListedHarness(CalDAVHarness.self),
@@ -25,7 +25,7 @@ enum DestinationHarnesses {
   }
 }
 
-/// One kind, started when the first test asks for it.
+/// A kind of destination whose server is started when the first test needs it.
 struct ListedHarness: Sendable, CustomTestStringConvertible {
   let testDescription: String
   private let shared: SharedHarness
@@ -35,7 +35,7 @@ struct ListedHarness: Sendable, CustomTestStringConvertible {
     shared = SharedHarness { try await Harness.start() }
   }
 
-  /// The one of all tests; `nil`, with a message, where it cannot be started here.
+  /// Returns the harness shared by all tests, or prints a message and returns `nil` if it can't be started here.
   func harness() async throws -> (any DestinationHarness)? {
     do {
       return try await shared.harness()

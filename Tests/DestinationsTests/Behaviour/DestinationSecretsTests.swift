@@ -6,8 +6,8 @@ import Testing
 
 @testable import Destinations
 
-/// Servers say in their errors what they were sent, headers and all: none of it may reach an error, the audit log, the state
-/// of a delivery or the list of what was refused.
+/// Tests that no secret reaches an error, the audit log, the state of a delivery or the dead letters, even if a
+/// server's error quotes the headers that it was sent.
 @Suite("Secrets of destinations", .timeLimit(.minutes(5))) struct DestinationSecretsTests {
   struct Subject: Sendable, CustomTestStringConvertible {
     let kind: any Destination.Type
@@ -16,13 +16,13 @@ import Testing
   }
 
   private static let secret = "Xyzzy0123456789PlughTelltale/+=abcdef"
-  /// What tells it, also where some of it is gone.
+  /// Fragments that identify the secret even if parts of it are cut off.
   private static let marks = [
     "Xyzzy01234", "PlughTelltale", Data("ada:\(secret)".utf8).base64EncodedString().prefix(20),
     Data(secret.utf8).base64EncodedString().prefix(16),
   ].map { String($0) }
 
-  /// Every kind that speaks HTTP, with every secret that it has.
+  /// The kinds that use HTTP and have secrets, each with all of its secrets.
   private static let subjects: [Subject] = DestinationKinds.all.compactMap { kind in
     let secrets = kind.description.fields.filter { $0.kind == .secret }
     guard !secrets.isEmpty, kind.description.fields.contains(where: { $0.key == "ca" }), kind != MQTTDestination.self
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  /// All that is said of trying a destination and of delivering to it.
+  /// Returns everything that is reported about a check of a destination and a delivery to it.
   private static func said<Place: Destination>(
     _ kind: Place.Type, _ values: [String: DestinationSettings.Value], _ endpoint: RawEndpoint
   ) async throws -> String {

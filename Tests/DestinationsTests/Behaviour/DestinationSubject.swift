@@ -8,22 +8,22 @@ import Testing
 
 @testable import Destinations
 
-/// A store, a place of a kind, and the wire between them, for one test.
+/// The store, the place and the faulty connection between them for a single test.
 struct DestinationSubject<Harness: DestinationHarness> {
   let harness: Harness
   let directory: TemporaryDirectory
   let store: HealthStore
-  /// `nil` of a kind without a server.
+  /// The proxy, or `nil` for a kind without a server.
   let proxy: FaultProxy?
   let place: HarnessPlace
-  /// What was made for this test: all of it is in the store.
+  /// The samples made for this test, all of which are in the store.
   let samples: [Sample]
   private let zone: ZoneRules
   private let sendsNames: Bool
-  /// Settings beside the harness's.
+  /// Settings in addition to those of the harness.
   private let settings: [String: DestinationSettings.Value]
 
-  /// Pauses that nobody waits for.
+  /// A retry policy with pauses too short to notice.
   static var quick: RetryPolicy {
     RetryPolicy(
       firstPause: .milliseconds(1), longestPause: .milliseconds(2), longestRetryAfter: .milliseconds(20), tolerance: 4)
@@ -56,7 +56,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
     try await store.apply(ChangeBatch(deletions: samples.map { Tombstone(sample: $0.reference, deleted: .now) }))
   }
 
-  /// A new one, as after a restart.
+  /// Creates a new destination, as after a restart.
   func destination(at place: HarnessPlace? = nil) throws -> Harness.Place {
     let place = place ?? self.place
     let environment = DestinationEnvironment(
@@ -69,7 +69,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
       in: environment)
   }
 
-  /// Delivers what is new, by a courier and a destination that know nothing of those before.
+  /// Delivers pending changes with a new courier and a new destination, as after a restart.
   @discardableResult
   func deliver(
     at place: HarnessPlace? = nil, policy: RetryPolicy = quick,
@@ -92,11 +92,11 @@ struct DestinationSubject<Harness: DestinationHarness> {
     return try result.get()
   }
 
-  /// Holds what is there against what must be.
+  /// Compares the contents of the place with the expected contents.
   ///
   /// - Parameters:
-  ///   - deleted: those of ``samples`` that are deleted; they stay at a place that cannot delete.
-  ///   - mayRepeat: something went wrong after which a place that takes everything at least once may have it twice.
+  ///   - deleted: The samples that were deleted. A place that can't delete still has them.
+  ///   - mayRepeat: Whether an at-least-once destination may have duplicates, because something went wrong.
   func expectContents(
     deleted: some Collection<Sample> = [], added: [Sample] = [], mayRepeat: Bool = false,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -111,7 +111,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
     }
   }
 
-  /// All that has left this machine for the place, as far as it is not encrypted, and the files that are in its folder.
+  /// Returns all unencrypted bytes sent to the place and the content of the files in its folder.
   func told() throws -> [UInt8] {
     var bytes = proxy?.sent ?? []
     let files = FileManager.default.enumerator(atPath: place.folder)?.compactMap { $0 as? String } ?? []
@@ -121,9 +121,9 @@ struct DestinationSubject<Harness: DestinationHarness> {
     return bytes
   }
 
-  /// A delivery whose task is cancelled as soon as `arm` says so; `arm` is given what cancels.
+  /// Starts a delivery whose task is cancelled when the closure that `arm` receives is called.
   ///
-  /// - Returns: whether it was, before everything was delivered.
+  /// - Returns: Whether the delivery was cancelled before everything was delivered.
   func deliverAndKill(
     _ destination: @Sendable (@escaping @Sendable () -> Void) throws -> some Destination,
     arm: (@escaping @Sendable () -> Void) -> Void
@@ -145,7 +145,7 @@ struct DestinationSubject<Harness: DestinationHarness> {
   }
 }
 
-/// A task that somebody may cancel who exists before it.
+/// A handle that cancels a task and can be passed around before the task exists.
 private final class KillSwitch: Sendable {
   private let task = Mutex<Task<CourierReport, any Error>?>(nil)
 
@@ -160,13 +160,13 @@ private final class KillSwitch: Sendable {
   func kill() { task.withLock { $0?.cancel() } }
 }
 
-/// Has itself killed at one of its deliveries, some way into it.
+/// A destination that has its own delivery cancelled, some way into it.
 struct KilledDestination<Place: Destination>: Destination {
   static var description: DestinationDescription { Place.description }
   let place: Place
-  /// Deliveries before it.
+  /// The number of deliveries before the cancelled delivery.
   let deliveries: Int
-  /// How far into it.
+  /// The number of task yields before the cancellation.
   let yields: Int
   let kill: @Sendable () -> Void
   private let count = Counter()

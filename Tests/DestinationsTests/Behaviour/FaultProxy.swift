@@ -2,34 +2,35 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Stands between a destination and its server, and breaks what a test wants broken. Plain sockets and threads.
+/// A proxy between a destination and its server that injects faults. It uses plain sockets and threads.
 ///
-/// A request is what a client sends until the server answers: good enough for whoever asks one thing at a time.
+/// A request is everything that a client sends until the server answers, which suffices for clients that don't
+/// pipeline requests.
 final class FaultProxy: Sendable {
   enum Fault: Hashable, Sendable {
-    /// Connections end as soon as they are there.
+    /// Connections that are closed as soon as they are accepted.
     case away
-    /// Each answer comes this much later.
+    /// A delay of each answer.
     case slow(milliseconds: Int)
-    /// The server is not asked, and this HTTP status answered.
+    /// An answer with this HTTP status by the proxy instead of the server.
     case status(Int, retryAfter: String? = nil)
-    /// What a client sends is read and never answered: the other side has ended its half of the connection.
+    /// A half-closed connection: the proxy closes its sending half, reads what the client sends, and never answers.
     case halfClosed
-    /// The server is asked, and its answer thrown away with the connection.
+    /// A lost answer: the server gets the request, but its answer is dropped and the connection closed.
     case lostAnswer
   }
 
   private struct State {
     var fault: Fault?
-    /// Requests that the fault lets pass before it happens.
+    /// The number of requests that pass before the fault occurs.
     var skips = 0
-    /// How often it happens.
+    /// The number of times that the fault still occurs.
     var times = 0
     var sockets: [Connection] = []
     var requests = 0
-    /// Called at a request of this number.
+    /// A closure that is called when the request with this number arrives.
     var hook: (request: Int, body: @Sendable () -> Void)?
-    /// What clients have sent, where that is kept.
+    /// The bytes that clients have sent, if recording is on.
     var sent: [UInt8]?
   }
 
@@ -56,7 +57,8 @@ final class FaultProxy: Sendable {
 
   deinit { close() }
 
-  /// Breaks the wire: `times` times, after it has let `skips` requests pass. `nil` mends it.
+  /// Sets a fault that occurs `times` times, after `skips` requests have passed, and closes open connections. `nil`
+  /// removes the fault.
   func set(_ fault: Fault?, after skips: Int = 0, times: Int = .max) {
     let sockets = state.withLock { state -> [Connection] in
       (state.fault, state.skips, state.times) = (fault, skips, fault == nil ? 0 : times)
@@ -66,21 +68,21 @@ final class FaultProxy: Sendable {
     for socket in sockets { socket.end() }
   }
 
-  /// Whether a fault that is set for some times has happened as often.
+  /// Whether the fault has occurred as many times as it was set for.
   var isDone: Bool { state.withLock { $0.times == 0 } }
 
-  /// Requests that came so far.
+  /// The number of requests so far.
   var requests: Int { state.withLock(\.requests) }
 
-  /// Calls `body` when the request after `count` others is here, before the server has it.
+  /// Calls `body` when the next request after `count` others arrives, before the server receives it.
   func atRequest(after count: Int, _ body: @escaping @Sendable () -> Void) {
     state.withLock { $0.hook = ($0.requests + count, body) }
   }
 
-  /// Keeps what clients send from now on.
+  /// Starts to record what clients send.
   func keepWhatIsSent() { state.withLock { $0.sent = [] } }
 
-  /// What clients have sent since then, of all connections.
+  /// The bytes recorded since then, over all connections.
   var sent: [UInt8] { state.withLock { $0.sent ?? [] } }
 
   func close() {
@@ -172,7 +174,7 @@ final class FaultProxy: Sendable {
     }
   }
 
-  /// Whether bytes hold a whole request of HTTP/1.1.
+  /// Returns whether bytes contain a complete HTTP/1.1 request.
   private static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
     let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).lowercased()
@@ -182,13 +184,13 @@ final class FaultProxy: Sendable {
     return bytes.count - end.upperBound >= length.flatMap(Int.init) ?? 0
   }
 
-  /// Closed when the last thread that may use it is done.
+  /// A pair of sockets that are closed when the last thread that may use them is done.
   private final class Connection: Sendable {
     let client: Int32
     let server: Int32
-    /// The next bytes of the client begin a request.
+    /// Whether the client's next bytes start a new request.
     let isIdle = Atomic(true)
-    /// What was set when the request in hand began.
+    /// The fault that was set when the current request started.
     let fault = Mutex<Fault?>(nil)
 
     init(_ client: Int32, _ server: Int32) { (self.client, self.server) = (client, server) }

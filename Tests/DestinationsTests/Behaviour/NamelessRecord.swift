@@ -3,12 +3,13 @@ import HealthModel
 
 @testable import Destinations
 
-/// Samples of many kinds, from a source and a device whose names tell where they come from.
+/// Samples of many kinds from a source and a device whose names contain a recognizable name, for tests that names are
+/// not sent.
 enum NamelessRecord {
-  /// In all names, and nowhere else.
+  /// A name that is part of all source and device names and occurs nowhere else.
   static let name = "Xanthippe"
 
-  /// Of two days ago, so that destinations of days and of what holds now have to do with them.
+  /// Returns samples from two days ago, so that destinations for daily or current values handle them, too.
   static func samples(now: Timestamp = .now) -> [Sample] {
     let start = (now.seconds - 2 * 86_400) / 3_600 * 3_600
     func sample(_ type: String, _ payload: Payload, at minute: Int64, for minutes: Int64 = 10) -> Sample {
@@ -47,7 +48,7 @@ enum NamelessRecord {
     ]
   }
 
-  /// What may be set that changes what is sent, one set after the other.
+  /// Returns sets of settings that change what is sent, to be tested one at a time.
   static func settings(of description: DestinationDescription) -> [[String: DestinationSettings.Value]] {
     var usual: [String: DestinationSettings.Value] = [:]
     for field in description.fields where ["nights", "discovery", "whole-samples"].contains(field.key) {
@@ -60,7 +61,7 @@ enum NamelessRecord {
     return shapes.isEmpty ? [usual] : shapes.map { usual.merging($0) { $1 } }
   }
 
-  /// Whether bytes hold the name, in whatever case.
+  /// Returns whether bytes contain the name, ignoring case.
   static func isNamed(in bytes: [UInt8]) -> Bool {
     String(decoding: bytes, as: UTF8.self).localizedCaseInsensitiveContains(name)
   }

@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// Calendars of one Radicale.
+/// The harness of the destination `caldav`, with calendars on a Radicale server.
 struct CalDAVHarness: DestinationHarness {
   typealias Place = CalDAVDestination
 
@@ -25,7 +25,7 @@ struct CalDAVHarness: DestinationHarness {
     ]
   }
 
-  /// Workouts of half an hour, one after the other.
+  /// Returns workouts of half an hour, one after the other.
   func samples(_ count: Int) -> [Sample] { Self.workouts(count) }
 
   static func workouts(_ count: Int) -> [Sample] {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-/// What Radicale holds, as icalendar reads it.
+/// Tests of the events that Radicale stores, as read by icalendar.
 @Suite(
   .serialized, .timeLimit(.minutes(5)),
   .enabled(if: RadicaleServer.canJudge, "\(RadicaleServer.missing), or its judge is missing"))
@@ -15,7 +15,7 @@ struct CalDAVTests {
 
   private let server: RadicaleServer
   private let home: DestinationHome
-  /// Of this test alone.
+  /// The name of a calendar for this test only.
   private let calendar = UUID().uuidString
 
   init() throws {

@@ -7,10 +7,11 @@ import Testing
 
 @testable import Destinations
 
-/// Answers of calendars that Radicale does not give.
+/// Tests with responses that Radicale doesn't give.
 @Suite(.timeLimit(.minutes(5)))
 struct CalendarCollectionTests {
-  /// - Parameter status: the answer to MKCALENDAR, which comes too late; `nil` where it is made before that is sent.
+  /// - Parameter status: The response to MKCALENDAR, which comes too late, or `nil` if the calendar is made before
+  /// MKCALENDAR is sent.
   @Test(
     "a calendar that another program makes at the same moment is written to", arguments: [nil, 405, 409], [false, true])
   func madeMeanwhile(_ status: Int?, isToldWithin: Bool) async throws {

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Destinations
 
-/// Which events days make, before any calendar has them.
+/// Tests of the conversion of days to events, without a calendar.
 @Suite("Events of days") struct CalendarDaysTests {
   private let fixture: RecordFixture
 
   init() throws { fixture = try RecordFixture() }
 
-  /// The events of what changed, and how many places are without one.
+  /// Returns the event changes for a set of samples.
   private func changes(
     _ samples: [Sample], _ filter: SampleFilter = .everything, sendsNames: Bool = true
   ) async throws -> [CalendarDays.Change] {

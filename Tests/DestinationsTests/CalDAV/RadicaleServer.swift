@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// A real CalDAV server with the user ada, whose password is s3cret.
+/// A real CalDAV server with the user ada and the password s3cret.
 struct RadicaleServer {
   static let isHere = FileManager.default.isExecutableFile(atPath: "/usr/bin/radicale")
   static let missing = "radicale is not installed (scripts/setup --tests)"
@@ -37,24 +37,24 @@ struct RadicaleServer {
 
   var port: Int { process.port }
 
-  /// Another password for ada from now on.
+  /// Changes ada's password.
   func setPassword(_ password: String) throws {
     try Data("ada:\(password)\n".utf8).write(to: URL(filePath: folder.path("users")))
   }
 
   func url(_ calendar: String) -> String { "http://127.0.0.1:\(process.port)/ada/\(calendar)/" }
 
-  /// An event as icalendar reads it.
+  /// An event as parsed by icalendar.
   struct Event: Decodable, Hashable {
     var uid: String
     var summary: String
-    /// ISO 8601: a date, or an instant in UTC.
+    /// The start in ISO 8601: a date, or an instant in UTC.
     var start: String
     var end: String?
     var description: String
   }
 
-  /// What is in a calendar. Throws what icalendar finds wrong with it.
+  /// Returns the events of a calendar. Throws if icalendar finds an error.
   func events(_ calendar: String) async throws -> [Event] {
     let response = try await ask("GET", url(calendar))
     guard response.status == 200 else { return [] }

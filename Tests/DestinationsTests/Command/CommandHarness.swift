@@ -1,7 +1,7 @@
 import Destinations
 import Foundation
 
-/// A shell script that keeps an empty file for each sample.
+/// The harness of the destination `command`, with a shell script that keeps an empty file for each sample.
 struct CommandHarness: DestinationHarness {
   typealias Place = CommandDestination
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Destinations
 
-/// What travels where it is not samples, or not in their units.
+/// Tests of deliveries that contain something other than samples, or samples in other units.
 @Suite("Shapes of deliveries", .timeLimit(.minutes(5))) struct DeliveryShapeTests {
   private let fixture: RecordFixture
 
@@ -28,7 +28,7 @@ import Testing
       shape: DeliveryShape(try settings(values), fixture.reader(filter)))
   }
 
-  /// What a place has, by type and time: values with their units.
+  /// Returns the values and units at a place, ordered by time and type.
   private func found(_ place: ScriptedDestination) -> [String] {
     place.seen.samples.values.sorted { ($0.start, $0.type.rawValue) < ($1.start, $1.type.rawValue) }.map { sample in
       guard case .quantity(let quantity) = sample.payload else { return "no number" }
@@ -102,7 +102,7 @@ import Testing
     #expect(Set(place.seen.samples.keys) == [steps.uuid])
   }
 
-  /// The days of a place and those of the record, by their starts.
+  /// Expects that the days at a place equal those of the record.
   private func expectDays(of type: SampleType, at place: ScriptedDestination, _ comment: Comment) async throws {
     var query = StatisticsQuery(type, by: .day, in: fixture.zone)
     query.isPlausibleOnly = true

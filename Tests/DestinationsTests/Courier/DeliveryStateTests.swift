@@ -7,7 +7,7 @@ import Testing
 
 @testable import Destinations
 
-/// What the store knows of deliveries, and what is refused and delivered again.
+/// Tests of the delivery state in the store, and of refused samples that are delivered again.
 @Suite(.timeLimit(.minutes(5))) struct DeliveryStateTests {
   private let directory: TemporaryDirectory
   private let store: HealthStore

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Destinations
 
-/// What becomes of a destination that has lost what it was given.
+/// Tests of a destination that has lost its data.
 @Suite("A place that forgets", .timeLimit(.minutes(5)))
 struct PlaceWatchTests {
   private let directory: TemporaryDirectory

@@ -6,19 +6,19 @@ import TestSupport
 
 @testable import Destinations
 
-/// Days by date, as a server keeps them that takes the last it was sent.
+/// The harness of the destination `daily-summary`, with a server that keeps the last version of each day.
 final class DailySummaryHarness: DestinationHarness {
   typealias Place = DailySummaryDestination
 
   private final class Server: Sendable {
-    /// By path and date.
+    /// The received summaries, by path and date.
     let steps = Mutex<[String: [String: JSONValue]]>([:])
     let key = Mutex("open sesame")
   }
 
   private let server = Server()
   private let endpoint: RawEndpoint
-  /// Ten days ago.
+  /// The start of the first sample, ten days ago.
   private let first = Timestamp(seconds: Timestamp.now.seconds - 864_000)
 
   static func start() throws -> Self { try Self() }
@@ -48,7 +48,7 @@ final class DailySummaryHarness: DestinationHarness {
     ["url": .text("\(place.scheme)://127.0.0.1:\(place.port)/\(place.name)"), "key": .text("env:KEY")]
   }
 
-  /// Some an hour, over the last days.
+  /// Returns samples over the last days, somewhat more than an hour apart.
   func samples(_ count: Int) -> [Sample] {
     DestinationHarnesses.steps(count).enumerated().map { index, sample in
       var sample = sample

@@ -170,7 +170,7 @@ struct DailySummaryTests {
 
   // MARK: Delivering
 
-  /// Keeps days by date, refuses wrong keys, and fails where it is told to.
+  /// A server that stores days by date, rejects wrong keys, and fails on demand.
   private final class Server: Sendable {
     struct State {
       var days: [String: JSONValue] = [:]

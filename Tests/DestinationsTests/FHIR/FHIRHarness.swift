@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// Patients of one server that validates.
+/// The harness of the destination `fhir`, with a patient for each test on a validating server.
 struct FHIRHarness: DestinationHarness {
   typealias Place = FHIRDestination
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-/// Servers that refuse, and what they say.
+/// Tests of servers that refuse resources, and of the reported reasons.
 @Suite(.timeLimit(.minutes(5))) struct FHIRRefusalTests {
   private let home: DestinationHome
   private let samples: [Sample]
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// The places of entries that have a text in them.
+  /// Returns the indexes of the entries that contain a text.
   private static func places(of text: String, in body: [UInt8]) -> [Int] {
     String(decoding: body, as: UTF8.self).components(separatedBy: #"{"fullUrl":"#).dropFirst().enumerated()
       .filter { $0.element.lowercased().contains(text.lowercased()) }.map(\.offset)

@@ -6,19 +6,19 @@ import Testing
 
 @testable import Destinations
 
-/// What of a patient's resources goes when the record starts over, on servers that show a few at a time.
+/// Tests of which resources of a patient are deleted when the record starts over, on servers with small pages.
 @Suite(.timeLimit(.minutes(1))) struct FHIRStartingOverTests {
-  /// Others' Observations are odd.
+  /// A server with Observations, of which those with odd IDs belong to others.
   private final class Server: Sendable {
     private let resources = Mutex(Array(1...20))
-    /// What the server calls itself.
+    /// The name by which the server refers to itself.
     let name: String
 
     init(name: String) { self.name = name }
 
     var left: [Int] { resources.withLock(\.self) }
 
-    /// Three a page, counted off.
+    /// Returns a page of three search results, by offset.
     func search(_ target: String) -> String {
       guard target.hasPrefix("/Observation?") else { return #"{"resourceType":"Bundle","type":"searchset"}"# }
       let start = target.components(separatedBy: "_offset=").dropFirst().first.flatMap { Int($0) } ?? 0

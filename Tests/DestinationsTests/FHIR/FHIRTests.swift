@@ -9,7 +9,7 @@ import Testing
 
 private let fhirJudges = PythonEnvironment("fhir")
 
-/// What a server that validates takes, keeps and deletes.
+/// Tests of what a validating server accepts, stores and deletes.
 @Suite(
   .serialized, .timeLimit(.minutes(5)), .enabled(if: fhirJudges.folder != nil, "\(fhirJudges.missing)"))
 struct FHIRTests {
@@ -60,7 +60,7 @@ struct FHIRTests {
     var uuid: UUID? { identifier.first.flatMap { UUID(uuidString: String($0.value.dropFirst(9))) } }
   }
 
-  /// What the server has of this home's patient, by UUID, and the lines that are for the judge.
+  /// Returns the resources of this home's patient by UUID, and the lines for the reference implementation.
   private func resources() async throws -> (mine: [UUID: Resource], lines: [Substring]) {
     let text = String(decoding: try await ask("GET", "_all"), as: UTF8.self)
     let all = try text.split(separator: "\n").map { line in
@@ -78,7 +78,7 @@ struct FHIRTests {
     return (byUUID, [patient.1] + mine.map(\.1))
   }
 
-  /// Those that are resources of their own.
+  /// Returns the UUIDs of the samples that become resources of their own.
   private func expected(_ samples: [Sample]) -> Set<UUID> {
     var members: Set<UUID> = []
     for sample in samples where sample.type == FHIRWriter.bloodPressure {

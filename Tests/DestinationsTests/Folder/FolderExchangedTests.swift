@@ -5,7 +5,7 @@ import Testing
 
 @testable import Destinations
 
-/// A folder whose disk is unmounted: below it is another, which is empty.
+/// Tests of a folder on a disk that is unmounted, which reveals an empty folder at the same path.
 @Suite(.timeLimit(.minutes(1))) struct FolderExchangedTests {
   private let home: DestinationHome
   private let folder: String
@@ -25,13 +25,13 @@ import Testing
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
   }
 
-  /// Throws where something was written meanwhile into the folder below.
+  /// Mounts the disk again. Throws if something was written into the folder below.
   private func mount() throws {
     guard rmdir(folder) == 0 else { throw CocoaError(.fileWriteFileExists) }
     try FileManager.default.moveItem(atPath: disk, toPath: folder)
   }
 
-  /// As a process of its own has it.
+  /// Creates a destination, as a new process would.
   private func destination(prefix: String? = nil) throws -> FolderDestination {
     try home.make(
       FolderDestination.self,

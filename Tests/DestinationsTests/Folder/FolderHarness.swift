@@ -1,20 +1,20 @@
 import Destinations
 import Foundation
 
-/// A folder of this machine.
+/// The harness of the destination `folder`, with a local folder.
 struct FolderHarness: DestinationHarness {
   typealias Place = FolderDestination
 
   static func start() -> Self { Self() }
 
-  /// Others may write files of the same names.
+  /// `false`, because other programs may write files with the same names.
   var forgets: Bool { false }
 
   func settings(_ place: HarnessPlace) -> [String: DestinationSettings.Value] {
     ["path": .text(place.folder), "prefix": .text("p"), "whole-samples": .boolean(false)]
   }
 
-  /// Also what should not be there: whatever is no data or manifest is a thing of its own.
+  /// Returns the records in all files, and as separate entries the files that are neither data nor manifest.
   func contents(of place: HarnessPlace) throws -> [String] {
     var found: [String] = []
     let files = FileManager.default.enumerator(atPath: place.folder)?.compactMap { $0 as? String } ?? []
@@ -36,7 +36,7 @@ struct FolderHarness: DestinationHarness {
     return found
   }
 
-  /// An older copy, from before anything was delivered: the folder that is known again stays.
+  /// Restores an older copy from before the first delivery: the folder is recognized, but empty.
   func loseAll(at place: HarnessPlace) throws -> Bool {
     let folder = "\(place.folder)/p/v1"
     for name in try FileManager.default.contentsOfDirectory(atPath: folder) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Destinations
 
-/// Servers of OpenSSL's, with good certificates and others.
+/// Tests with OpenSSL servers that have valid and invalid certificates.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HTTPServiceTLSTests {
   private static let openssl = "/usr/bin/openssl"
   private let folder: TemporaryDirectory
@@ -123,7 +123,7 @@ import Testing
   }
 }
 
-/// Says the same to whoever connects, and listens to nobody.
+/// A server that sends the same text to every client and ignores what clients send.
 private final class RawGreeting: Sendable {
   let port: Int
   private let listener: ListeningSocket

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Destinations
 
-/// What the client of all destinations makes of servers that are not as they should be.
+/// Tests of the HTTP client of all destinations with servers that misbehave.
 @Suite(.timeLimit(.minutes(5))) struct HTTPServiceTests {
   static let description = DestinationDescription(
     DestinationKind("http"), "Speaks HTTP.", repetition: .atLeastOnce,
@@ -18,7 +18,7 @@ import Testing
     return try HTTPService(settings, url: try settings.url("url"), timeout: timeout)
   }
 
-  /// What is answered to one request with a secret in each of its parts.
+  /// Returns the response to a request that has a secret in each of its parts.
   private func ask(
     _ url: String, _ values: [String: DestinationSettings.Value] = [:], timeout: Duration = .seconds(20)
   ) async throws -> HTTPService.Response {

@@ -4,14 +4,15 @@ import Testing
 
 @testable import Destinations
 
-/// A page for logging in, which a proxy answers everything with whose session has ended: nothing is written or deleted there.
+/// Tests of a proxy that answers everything with a login page after its session has ended: nothing may be recorded as
+/// written or deleted.
 @Suite("A page for people", .timeLimit(.minutes(5)))
 struct LoginPageTests {
   private let home: DestinationHome
 
   init() throws { home = try DestinationHome() }
 
-  /// What it answers with to one method, after which a session has ended; everything else is as it should be.
+  /// Returns an endpoint that answers a given method with a login page, and all other methods correctly.
   private func endpoint(for method: String) throws -> RawEndpoint {
     try RawEndpoint { exchange in
       exchange.request.method == method

@@ -4,7 +4,7 @@ import Testing
 @testable import Destinations
 
 struct RetryAfterTests {
-  /// 1994-11-06T08:49:37Z.
+  /// The current time of these tests, 1994-11-06T08:49:37Z.
   private let now = Date(timeIntervalSince1970: 784_111_777)
 
   @Test(

@@ -18,7 +18,7 @@ struct HealthPushWebhookTests {
         of: HomeAssistantDestination.self), in: fixture.environment(["SECRET": secret]))
   }
 
-  /// As the component answers.
+  /// Returns an endpoint that answers like the HealthPush component.
   private func endpoint() throws -> RawEndpoint {
     try RawEndpoint { exchange in
       guard exchange.request.target == "/api/webhook/healthpush_iphone" else { return exchange.answer(200) }

@@ -3,7 +3,7 @@ import HealthModel
 
 @testable import Destinations
 
-/// The history of a person in a real Home Assistant.
+/// The harness of the destination `home-assistant`, with the history of a person in a real Home Assistant.
 struct HomeAssistantHarness: DestinationHarness {
   typealias Place = HomeAssistantDestination
   private let server: HomeAssistantServer
@@ -23,7 +23,7 @@ struct HomeAssistantHarness: DestinationHarness {
     ]
   }
 
-  /// What was added in each hour.
+  /// Returns the change of each hour.
   func contents(of place: HarnessPlace) async throws -> [String] {
     try await server.statistics("hpeer:\(place.name)_step_count").compactMap { row in
       let change = row.values["change"] ?? 0

@@ -13,7 +13,7 @@ struct HomeAssistantRecorderTests {
 
   init() throws { fixture = try RecordFixture() }
 
-  /// What a check says of a server that refuses so often.
+  /// Returns the error of a check if the recorder refuses `times` times.
   private func check(_ code: String, times: Int) async throws -> DeliveryError? {
     let recorder = try await RecorderStandIn(.init(code: code, refusals: times))
     let place = try recorder.destination(of: fixture)
@@ -76,7 +76,7 @@ struct HomeAssistantRecorderTests {
     await next.close()
   }
 
-  /// Ten o'clock yesterday in UTC, as seconds before now.
+  /// The distance to ten o'clock yesterday in UTC, in seconds before now.
   private var ten: Int64 { fixture.now.seconds % 86_400 + 86_400 - 36_000 }
 
   private func weight(_ value: Double, ago seconds: Int64) -> Sample {

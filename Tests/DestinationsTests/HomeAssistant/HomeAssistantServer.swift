@@ -5,11 +5,11 @@ import TestSupport
 
 @testable import Destinations
 
-/// The Home Assistants that tests run.
+/// The versions of Home Assistant that tests run.
 enum HomeAssistantVersion: CaseIterable, Sendable {
-  /// The oldest that the documents name, 2025.1.
+  /// The oldest supported version, 2025.1.
   case oldest
-  /// 2026.11, which wants a Python that only root can put here.
+  /// The version 2026.11, which needs a Python that only root can install here.
   case current
 
   static let installed = allCases.filter { $0.environment.program("python") != nil }
@@ -27,7 +27,7 @@ enum HomeAssistantVersion: CaseIterable, Sendable {
   private static let servers = Dictionary(
     uniqueKeysWithValues: allCases.map { version in (version, Task { try await HomeAssistantServer(version) }) })
 
-  /// One for all tests: it takes some ten seconds to start.
+  /// The server shared by all tests, because it takes about ten seconds to start.
   var server: HomeAssistantServer {
     get async throws {
       guard let server = Self.servers[self] else { throw HomeAssistantServer.Failure(description: environment.missing) }
@@ -36,12 +36,12 @@ enum HomeAssistantVersion: CaseIterable, Sendable {
   }
 }
 
-/// A real Home Assistant on a port of its own. It ends with this process.
+/// A real Home Assistant on its own port, which ends with this process.
 final class HomeAssistantServer: Sendable {
   static let environment = HomeAssistantVersion.oldest.environment
   static var isInstalled: Bool { HomeAssistantVersion.installed.contains(.oldest) }
 
-  /// Ends when its standard input does, which is when the tests do, however that was.
+  /// A launcher that ends when its standard input is closed, and so with the tests, however they end.
   private static let program = """
     import os, sys, threading
     threading.Thread(target=lambda: (sys.stdin.buffer.read(), os._exit(0)), daemon=True).start()
@@ -56,7 +56,7 @@ final class HomeAssistantServer: Sendable {
   }
 
   let port: Int
-  /// Of its owner, an administrator.
+  /// The token of the owner, who is an administrator.
   let token: String
   let service: HTTPService
   private let directory: TemporaryDirectory
@@ -107,7 +107,7 @@ final class HomeAssistantServer: Sendable {
     if version == .current { _ = try await call("http/config/promote") }
   }
 
-  /// Waits until it answers, and makes its owner.
+  /// Waits until the server answers, and creates its owner.
   private static func logIn(_ service: HTTPService, _ url: URL, _ process: Process) async throws -> String {
     for _ in 0..<3_000 {
       let answer = try? await service.answer(
@@ -139,7 +139,7 @@ final class HomeAssistantServer: Sendable {
     return token
   }
 
-  /// Tries again what a busy machine has made late: Home Assistant has limits of ten seconds of its own.
+  /// Retries requests that fail on a busy machine: Home Assistant itself has time limits of ten seconds.
   private static func patiently<Value>(_ ask: @Sendable () async throws -> Value) async throws -> Value {
     for _ in 0..<100 {
       do {
@@ -153,7 +153,7 @@ final class HomeAssistantServer: Sendable {
 
   // MARK: What it has
 
-  /// The body of an answer to a request with the owner's token; `nil` where it answers 404.
+  /// Sends a request with the owner's token. Returns the body, or `nil` for status 404.
   func ask(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> JSONValue? {
     let answer = try await service.answer(
       to: HTTPService.Request(
@@ -172,7 +172,7 @@ final class HomeAssistantServer: Sendable {
     var attributes: [String: JSONValue]
   }
 
-  /// `nil` of an entity without a state.
+  /// Returns the state of an entity, or `nil` if it has none.
   func state(_ entity: String) async throws -> State? {
     guard case .object(let members)? = try await ask("GET", "api/states/\(entity)"),
       case .string(let state)? = members["state"], case .object(let attributes)? = members["attributes"]
@@ -181,12 +181,12 @@ final class HomeAssistantServer: Sendable {
   }
 
   struct Row: Hashable {
-    /// Seconds since 1970.
+    /// The start of the period, in seconds since 1970.
     var start: Int64
     var values: [String: Double]
   }
 
-  /// What it has of a statistic since 2000.
+  /// Returns the rows of a statistic since 2000.
   func statistics(_ id: String, by period: String = "hour") async throws -> [Row] {
     let answer = try await call(
       "recorder/statistics_during_period",

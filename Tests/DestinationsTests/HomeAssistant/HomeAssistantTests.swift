@@ -12,7 +12,7 @@ import Testing
   .timeLimit(.minutes(10)))
 struct HomeAssistantTests {
   private let fixture: RecordFixture
-  /// Of this test only.
+  /// A person's name for this test only.
   private let person = "t" + UUID().uuidString.prefix(8).lowercased()
 
   init() throws { fixture = try RecordFixture() }
@@ -158,7 +158,7 @@ struct HomeAssistantTests {
 
   // MARK: History
 
-  /// One each so often, up to the hour before now.
+  /// Returns step counts at regular intervals, up to an hour before now.
   private func steps(_ count: Int, every seconds: Int64 = 3_600) -> [Sample] {
     let end = fixture.now.seconds / 3_600 * 3_600
     return (0..<count).map { index in
@@ -167,7 +167,7 @@ struct HomeAssistantTests {
     }
   }
 
-  /// By the hour of UTC, by hand.
+  /// Returns the sums by hour in UTC, computed independently.
   private func sums(_ samples: [Sample]) -> [Int64: Double] {
     samples.reduce(into: [:]) { sums, sample in
       guard case .quantity(let quantity) = sample.payload else { return }

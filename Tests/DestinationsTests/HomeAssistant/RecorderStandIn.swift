@@ -5,20 +5,22 @@ import Testing
 
 @testable import Destinations
 
-/// A recorder that does what the real one does only where its machine is busy or its process is killed. It runs in the
-/// environment of Home Assistant, whose web server it uses.
+/// A simulated recorder with behaviour that the real one shows only on a busy machine or when its process is killed.
+/// It runs in the environment of Home Assistant, whose web server it uses.
 struct RecorderStandIn {
   struct Options: Encodable, Sendable {
-    /// Refuses to clear statistics with this code, so often.
+    /// The error code with which it refuses to clear statistics, `refusals` times.
     var code = "timeout"
     var refusals = 0
-    /// Says when an hour begins as text, as Home Assistant did once.
+    /// Whether the start of an hour is text, as in earlier versions of Home Assistant.
     var isText = false
-    /// Has a row for each hour that it was not sent, too.
+    /// Whether there is a row even for hours that were not sent.
     var isFull = false
-    /// Takes this import, counted from 1, and ends the connection when it is asked for hours the third time, with nothing written.
+    /// The number of an import, counted from 1, that it accepts but never writes. The third request for hours
+    /// afterwards ends the connection.
     var lost = 0
-    /// The same, but it and what follows is written when statistics are cleared.
+    /// The number of an import that is handled as with `lost`, except that this import and later imports are written
+    /// when statistics are cleared.
     var held = 0
   }
 
@@ -111,7 +113,7 @@ struct RecorderStandIn {
 
   private var url: String { "http://127.0.0.1:\(server.port)" }
 
-  /// A destination that keeps the history of `me` in it.
+  /// Returns a destination that stores the history of `me` in this recorder.
   func destination(of fixture: RecordFixture) throws -> HomeAssistantDestination {
     try HomeAssistantDestination(
       DestinationSettings(
@@ -119,7 +121,7 @@ struct RecorderStandIn {
         of: HomeAssistantDestination.self), in: fixture.environment(["TOKEN": "token"]))
   }
 
-  /// Numbers of the hours of a statistic that begin in a range of time, in order.
+  /// Returns a value of each hour of a statistic that starts in a range of time, in order.
   func numbers(_ name: String, of id: String, in range: Range<Timestamp>) async throws -> [JSONValue] {
     let question: [String: JSONValue] = [
       "start_time": .string(range.lowerBound.iso8601), "end_time": .string(range.upperBound.iso8601),
@@ -133,16 +135,16 @@ struct RecorderStandIn {
     }
   }
 
-  /// How many imports it has taken and not written.
+  /// Returns the number of imports that were accepted but not written.
   func waiting() async throws -> JSONValue { try await ask("waiting") }
 
-  /// Loses what it has of a time and later, as where an older copy of its database takes its place.
+  /// Deletes all hours from a time on, as if an older copy of the database had been restored.
   func lose(from start: Timestamp) async throws { _ = try await ask("lose", ["from": .integer(start.seconds)]) }
 
-  /// How many imports it has taken.
+  /// Returns the number of imports that were accepted.
   func imported() async throws -> JSONValue { try await ask("imported") }
 
-  /// How many hours it has of all statistics.
+  /// Returns the number of hours of all statistics.
   func rows() async throws -> JSONValue { try await ask("rows") }
 
   private func ask(_ type: String, _ members: [String: JSONValue] = [:]) async throws -> JSONValue {

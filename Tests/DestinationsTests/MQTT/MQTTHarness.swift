@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// What is retained on a real mosquitto.
+/// The harness of the destination `mqtt`, with the messages retained by a real mosquitto.
 struct MQTTHarness: DestinationHarness {
   typealias Place = MQTTDestination
   private static let types = [
@@ -31,7 +31,7 @@ struct MQTTHarness: DestinationHarness {
     ["url": .text("mqtt://127.0.0.1:\(place.port)"), "person": .text(place.name)]
   }
 
-  /// Of types whose newest sample is what holds.
+  /// Returns samples of types whose current value is the newest sample.
   func samples(_ count: Int) -> [Sample] {
     var maker = SampleMaker(seed: 16)
     return (0..<count).map { index in
@@ -52,7 +52,7 @@ struct MQTTHarness: DestinationHarness {
     }
   }
 
-  /// It keeps nothing on disk.
+  /// Restarts the broker, which keeps nothing on disk.
   func loseAll(at place: HarnessPlace) async throws -> Bool {
     try await onThread { [broker] _ in
       broker.kill()

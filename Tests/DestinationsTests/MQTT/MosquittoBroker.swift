@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// A real broker on a port of its own, which ends with the last reference to it; it can be killed and started again.
+/// A real broker on its own port that ends with the last reference to it. It can be killed and restarted.
 final class MosquittoBroker: Sendable {
   static let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto"].first {
     FileManager.default.isExecutableFile(atPath: $0)
@@ -17,8 +17,8 @@ final class MosquittoBroker: Sendable {
   let directory: TemporaryDirectory
   private let process = Mutex<Process?>(nil)
 
-  /// - Parameter settings: lines of mosquitto.conf(5) that belong to the listener; without `allow_anonymous` anybody may
-  ///   come. `DIR` is the directory that `files` are in.
+  /// - Parameter settings: Lines of mosquitto.conf(5) for the listener. If `allow_anonymous` isn't among them,
+  /// anonymous clients are allowed. `DIR` is the directory that contains `files`.
   init(_ settings: [String] = [], files: [String: String] = [:]) throws {
     directory = try TemporaryDirectory()
     port = try TCPSocket.freePort()
@@ -31,7 +31,7 @@ final class MosquittoBroker: Sendable {
 
   deinit { kill() }
 
-  /// Blocks until it answers: some 0.2 s.
+  /// Starts the broker and waits about 0.2 s until it answers.
   func start() throws {
     let process = Process()
     process.executableURL = Self.program.map { URL(filePath: $0) }
@@ -61,7 +61,7 @@ final class MosquittoBroker: Sendable {
     }
   }
 
-  /// What is retained, by topic, as mosquitto's own program sees it. Takes a second.
+  /// Returns the retained messages by topic, as reported by mosquitto_sub. Takes a second.
   func retained(_ options: [String] = [], below topic: String = "#") throws -> [String: String] {
     let process = Process()
     // Its own limit is a signal that may be blocked here, and in what is started from here.
@@ -86,7 +86,7 @@ final class MosquittoBroker: Sendable {
   }
 }
 
-/// A certificate authority of a test, with what it has signed.
+/// A certificate authority for a test, and the certificates that it has signed.
 struct TestAuthority {
   let directory: TemporaryDirectory
 
@@ -99,7 +99,7 @@ struct TestAuthority {
 
   var certificate: String { directory.path("ca.pem") }
 
-  /// - Parameter names: such as `DNS:localhost`.
+  /// - Parameter names: The subject alternative names, such as `DNS:localhost`.
   func sign(_ name: String, names: String) throws -> (certificate: String, key: String) {
     let (key, request, certificate) = (
       directory.path("\(name).key"), directory.path("\(name).csr"), directory.path("\(name).pem")

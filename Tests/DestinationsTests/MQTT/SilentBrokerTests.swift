@@ -4,7 +4,7 @@ import Testing
 
 @testable import Destinations
 
-/// A broker that takes a connection and then says nothing: no real one does.
+/// Tests of a broker that accepts a connection and then sends nothing, which no real broker does.
 @Suite(.timeLimit(.minutes(1))) struct SilentBrokerTests {
   @Test("what is published to a broker that acknowledges nothing fails by its silence, not by a time for all of it")
   func silence() async throws {

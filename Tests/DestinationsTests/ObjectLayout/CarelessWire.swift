@@ -2,12 +2,11 @@ import Synchronization
 
 @testable import Destinations
 
-/// What is between a destination and its objects when a proxy sends a request twice and passes the second answer on, or when
-/// an answer is lost.
+/// An object store behind a proxy that sends a request twice and forwards the second answer, or that loses an answer.
 final class CarelessWire: ObjectStore {
   private let store: MemoryObjectStore
   private let sendsTwice: Bool
-  /// The number of the request whose answer is lost, from 0.
+  /// The number of the request whose answer is lost, starting at 0.
   private let lost: Int?
   private let count = Mutex(0)
 

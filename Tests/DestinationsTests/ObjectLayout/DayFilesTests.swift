@@ -8,7 +8,7 @@ import Testing
 
 @testable import Destinations
 
-/// A table of HealthPush's types that is on some machines only.
+/// The path of a table of HealthPush's types that exists only on some machines.
 private let healthPushTypesPath = "/work/shared/data/healthpush_types.tsv"
 
 @Suite("Files by type and day")

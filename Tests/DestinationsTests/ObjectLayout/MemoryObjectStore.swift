@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Destinations
 
-/// Objects in memory, with whatever else writes there in between.
+/// Objects in memory, with a hook that can write in between as another program would.
 final class MemoryObjectStore: ObjectStore {
   struct Write: Hashable {
     var name: String
@@ -21,7 +21,7 @@ final class MemoryObjectStore: ObjectStore {
   private let ignoresConditions: Bool
   private let width: Int
 
-  /// - Parameter width: how many objects may be read and written at once.
+  /// - Parameter width: The number of objects that may be read and written at the same time.
   init(
     ignoresConditions: Bool = false, width: Int = 4,
     beforePut: @escaping @Sendable (MemoryObjectStore, String) throws -> Void = { _, _ in }
@@ -33,7 +33,7 @@ final class MemoryObjectStore: ObjectStore {
 
   var objects: [String: [UInt8]] { state.withLock { $0.objects } }
   var writes: [Write] { state.withLock { $0.writes } }
-  /// Names, in the order in which it was asked that they stay.
+  /// The names that were synchronized, in order.
   var synchronized: [String] { state.withLock { $0.synchronized } }
   func text(_ name: String) -> String? { objects[name].map { String(decoding: $0, as: UTF8.self) } }
   func set(_ name: String, _ text: String) { state.withLock { $0.objects[name] = Array(text.utf8) } }

@@ -6,8 +6,8 @@ import TestSupport
 
 @testable import Destinations
 
-/// A store in a folder of its own, and what destinations are given of it. Its zone is one in which it is noon now, so that no
-/// test runs over midnight.
+/// A store in its own folder, and the environment that destinations get for it. Its time zone is chosen so that it is
+/// noon now and no test runs past midnight.
 struct RecordFixture {
   static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
@@ -40,7 +40,7 @@ struct RecordFixture {
       record: reader(filter), secrets: SecretStore(environment: variables), stateFolder: directory.path("state"))
   }
 
-  /// - Parameter seconds: before ``now``.
+  /// - Parameter seconds: The distance of the start before ``now``, in seconds.
   func quantity(
     _ type: SampleType, _ value: Double, _ unit: String, ago seconds: Int64, for length: Int64 = 60,
     source: String = "Watch"
@@ -65,7 +65,7 @@ struct RecordFixture {
       ChangeBatch(deletions: samples.map { Tombstone(sample: $0.reference, deleted: .now) }))
   }
 
-  /// Delivers what is new, with one attempt for each batch.
+  /// Delivers pending changes, with a single attempt for each batch.
   @discardableResult func deliver(
     to destination: some Destination, named name: String = "test", filter: SampleFilter = .everything
   ) async throws -> CourierReport {
@@ -76,7 +76,7 @@ struct RecordFixture {
 }
 
 extension DestinationSettings {
-  /// Texts as a person writes them.
+  /// Creates settings from values as a person writes them.
   init(_ values: [String: Value], of kind: any Destination.Type) throws {
     try self.init(name: "home", values, of: kind.description)
   }

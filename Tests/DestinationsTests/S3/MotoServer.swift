@@ -3,20 +3,20 @@ import TestSupport
 
 @testable import Destinations
 
-/// A real server that speaks S3 and checks signatures: moto, with the user ada and the bucket `health` in eu-central-1.
+/// A moto server that implements S3 and checks signatures, with the user ada and the bucket `health` in eu-central-1.
 final class MotoServer: Sendable {
   private static let environment = PythonEnvironment("s3")
   static let isHere = environment.program("moto_server") != nil
   static let missing = environment.missing
   static let region = "eu-central-1"
 
-  /// One for all tests; `nil` where it is not here.
+  /// The server shared by all tests, or `nil` if moto isn't installed.
   static let shared: MotoServer? = isHere ? try? MotoServer() : nil
 
   private let process: ServerProcess
   let accessKey: String
   let secretKey: String
-  /// Of the user who looks at what is there.
+  /// The credentials of the user who inspects the bucket.
   let judge: (key: String, secret: String)
   var port: Int { process.port }
 
@@ -57,7 +57,7 @@ final class MotoServer: Sendable {
     judge = (keys[2], keys[3])
   }
 
-  /// Settings of a destination in a prefix of its own.
+  /// Returns the settings of a destination with its own prefix.
   func settings(_ prefix: String) -> [String: DestinationSettings.Value] {
     [
       "bucket": .text("health"), "region": .text(Self.region), "endpoint": .text(endpoint), "prefix": .text(prefix),
@@ -67,7 +67,7 @@ final class MotoServer: Sendable {
 
   var secrets: [String: String] { ["KEY": accessKey, "SECRET": secretKey] }
 
-  /// Runs Python with `s3`, boto3's client.
+  /// Runs a Python script in which `s3` is a boto3 client.
   func boto(_ script: String) throws -> String {
     let head = """
       import boto3

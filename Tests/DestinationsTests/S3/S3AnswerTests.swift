@@ -6,7 +6,7 @@ import Testing
 
 @testable import Destinations
 
-/// Answers of S3 that moto does not give.
+/// Tests with S3 responses that moto doesn't give.
 @Suite("S3's answers", .timeLimit(.minutes(5)))
 struct S3AnswerTests {
   private static let now = Timestamp(seconds: 1_718_447_400)
@@ -28,7 +28,7 @@ struct S3AnswerTests {
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>\(code)</Code><Message>no</Message>\(more)</Error>"
   }
 
-  /// What a get throws.
+  /// Returns the error of a get request.
   private func failure(_ answer: @escaping RawEndpoint.Behaviour) async throws -> DeliveryError? {
     let endpoint = try RawEndpoint(answer)
     let client = try client(endpoint)

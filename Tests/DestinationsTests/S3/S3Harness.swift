@@ -4,7 +4,7 @@ import OperatingSystem
 
 @testable import Destinations
 
-/// S3 as moto speaks it, with signatures that are checked.
+/// The harness of the destination `s3`, with a moto server that checks signatures.
 struct S3Harness: DestinationHarness {
   typealias Place = S3Destination
   private let moto: MotoServer

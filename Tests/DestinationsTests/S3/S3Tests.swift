@@ -34,7 +34,7 @@ struct S3Tests {
 
   private func store(_ client: S3Client) -> S3ObjectStore { S3ObjectStore(client, encryption: .none) }
 
-  /// The reason of a check that fails.
+  /// Returns the reason of a failed check.
   private func complaint(_ destination: S3Destination) async -> String? {
     defer { Task { await destination.close() } }
     do {
@@ -43,7 +43,7 @@ struct S3Tests {
     } catch { return "\(error)" }
   }
 
-  /// All records by UUID, with `deleted`.
+  /// Returns whether each record is marked as deleted, by UUID.
   private func records() throws -> [String: Bool] {
     let text = try moto.boto(
       """

@@ -26,7 +26,7 @@ struct SignatureV4Tests {
     var omit_session_token: Bool?
   }
 
-  /// As much of HTTP as the suite has.
+  /// The parts of an HTTP request that the test suite uses.
   private struct WrittenRequest {
     var method = ""
     var path = ""

@@ -3,13 +3,14 @@ import Testing
 
 @testable import Destinations
 
-/// What a settings file can tell of a destination without asking it, said where the file is read.
+/// Tests of errors in a destination's settings that are reported when the file is read, without contacting the
+/// destination.
 @Suite struct SettingsValidationTests {
   private typealias Values = [(key: String, value: DestinationSettings.Value)]
 
   private static let file = "config.toml"
 
-  /// The last value is the one that is wrong.
+  /// Expects that settings are rejected because of their last value.
   private func expectRefused(_ kind: any Destination.Type, _ values: Values, saying part: String) throws {
     let name = kind.description.kind.rawValue
     let key = try #require(values.last?.key)

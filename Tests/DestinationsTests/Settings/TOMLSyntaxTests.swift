@@ -2,9 +2,10 @@ import Testing
 
 @testable import Destinations
 
-/// What is no TOML is an error with its place; some of these ended the process in the parser behind.
+/// Tests that invalid TOML is reported as an error with its position. Some of these texts used to crash the
+/// underlying parser.
 @Suite("Syntax of settings") struct TOMLSyntaxTests {
-  /// With the line and column of what is wrong.
+  /// Invalid texts, with the line and column of the error.
   private static let texts: [(text: String, line: Int, column: Int)] = [
     // Headers.
     ("[", 1, 1), ("[]", 1, 1), ("[[", 1, 1), ("[[]]", 1, 1), ("[ ]", 1, 1), ("[.a]", 1, 1), ("[\n", 1, 1),

@@ -6,12 +6,12 @@ import TestSupport
 
 @testable import Destinations
 
-/// A store, and a destination of a kind that is fed from it by a courier.
+/// A store and helpers that create destinations and deliver to them.
 struct DestinationHome {
   let directory: TemporaryDirectory
   let store: HealthStore
   let zone: ZoneRules
-  /// Pauses that nobody waits for.
+  /// A retry policy with pauses too short to notice.
   static let quick = RetryPolicy(
     firstPause: .milliseconds(1), longestPause: .milliseconds(2), longestRetryAfter: .zero, tolerance: 4)
 
@@ -34,7 +34,7 @@ struct DestinationHome {
       stateFolder: directory.path("state"))
   }
 
-  /// - Parameter secrets: by the names that `env:` gives them.
+  /// - Parameter secrets: The secrets, by the names used with `env:`.
   func make<Place: Destination>(
     _ kind: Place.Type, _ values: [String: DestinationSettings.Value], secrets: [String: String] = [:]
   ) throws -> Place {
@@ -42,7 +42,7 @@ struct DestinationHome {
       try DestinationSettings(name: "test", values, of: Place.description), in: environment(secrets))
   }
 
-  /// Delivers what is new.
+  /// Delivers pending changes.
   func deliver<Place: Destination>(
     to place: Place, policy: RetryPolicy = quick
   ) async throws -> CourierReport {
@@ -57,7 +57,7 @@ struct DestinationHome {
       deadLetters: DeadLetters(path: directory.path("refused.jsonl")))
   }
 
-  /// The UUIDs of what was refused for good.
+  /// Returns the reasons of the samples that were refused permanently, by UUID.
   func refused() -> [String: String] {
     guard let text = try? String(contentsOfFile: directory.path("refused.jsonl"), encoding: .utf8) else { return [:] }
     var refused: [String: String] = [:]

@@ -2,9 +2,9 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// Somebody else's server, which ends with the last reference to it.
+/// A third-party server process that ends when the last reference to it is released.
 final class ServerProcess: Sendable {
-  /// What it printed on the line that was waited for, as far as it is a number: where it listens.
+  /// The server's port: the number that it printed after the awaited text.
   let port: Int
   private let process: Process
   private let endSignal: Int32
@@ -13,11 +13,11 @@ final class ServerProcess: Sendable {
     var description: String
   }
 
-  /// Starts it, and returns when it prints a line with this text, directly before a port. Blocks: some seconds at most.
+  /// Starts the server and waits, for a few seconds at most, until it prints a text directly followed by its port.
   ///
   /// - Parameters:
-  ///   - mark: such as `ACCEPT 127.0.0.1:`.
-  ///   - endSignal: of a program that ends others with itself, `SIGTERM`.
+  ///   - mark: The text, such as `ACCEPT 127.0.0.1:`.
+  ///   - endSignal: The signal that ends the server. Use `SIGTERM` for a server with child processes.
   init(
     _ program: String, _ arguments: [String], in folder: String? = nil, until mark: String,
     endedBy endSignal: Int32 = SIGKILL
@@ -57,7 +57,7 @@ final class ServerProcess: Sendable {
   }
 }
 
-/// Runs a program to its end. Blocks.
+/// Runs a program to its end. Blocks the thread.
 func output(of program: String, _ arguments: [String], in folder: String? = nil) throws -> (status: Int32, text: String)
 {
   let process = Process()

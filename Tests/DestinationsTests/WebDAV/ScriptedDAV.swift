@@ -4,35 +4,37 @@ import TestSupport
 
 @testable import Destinations
 
-/// A WebDAV server in memory that does of RFC 4918 what it is told to.
+/// An in-memory WebDAV server whose support of RFC 4918 can be configured.
 final class ScriptedDAV: Sendable {
   struct Manners: Sendable {
     var heedsConditions = false
-    /// Gets each write twice, from a proxy that hands on the second answer.
+    /// Whether each write arrives twice, through a proxy that forwards the second answer.
     var getsWritesTwice = false
-    /// In the DAV header.
+    /// The content of the DAV header.
     var classes = "1"
-    /// Answers a write under a lock with a page, as a proxy does whose session has ended.
+    /// Whether a write under a lock is answered with a page, as by a proxy whose session has ended.
     var showsPageUnderLock = false
-    /// Refuses what others have locked; else it grants every lock, as some do so that certain clients write at all.
+    /// Whether locked resources are protected. If not, every lock is granted, as on servers that do so to satisfy
+    /// certain clients.
     var meansLocks = true
-    /// What it grants.
+    /// The timeout that is granted.
     var timeout = "Second-30"
-    /// Answers every lock with 201, and makes an empty file of a name that has none.
+    /// Whether every lock is answered with 201 and creates an empty file if there is none.
     var createsWithLocks = false
-    /// How many locks are lost before a file is written under them: Apache answers then for what the file is in.
+    /// The number of locks that are lost before a file is written under them. Apache then reports an error for the
+    /// parent.
     var lostLocks = 0
   }
 
   private struct State {
     var files: [String: [UInt8]] = [:]
-    /// Tokens by what is locked.
+    /// The lock tokens, by the locked name.
     var locks: [String: String] = [:]
     var tokens = 0
     var refreshes = 0
     var lostLocks = 0
 
-    /// - Returns: whether the lock that a request names is gone.
+    /// - Returns: Whether the lock that a request names is gone.
     mutating func loseLock(_ condition: String?, _ manners: Manners) -> Bool {
       guard let condition, lostLocks < manners.lostLocks else { return false }
       lostLocks += 1
@@ -53,7 +55,7 @@ final class ScriptedDAV: Sendable {
   private let box = Mutex<RawEndpoint?>(nil)
   let port: Int
 
-  /// - Parameter beforePut: on the server's thread, before a file is written that is named so.
+  /// - Parameter beforePut: A closure called with a file's name before it is written, on the server's thread.
   init(_ manners: Manners, beforePut: @escaping @Sendable (ScriptedDAV, String) -> Void = { _, _ in }) throws {
     let server = Mutex<ScriptedDAV?>(nil)
     let endpoint = try RawEndpoint { exchange in

@@ -4,7 +4,7 @@ import OperatingSystem
 
 @testable import Destinations
 
-/// WsgiDAV, whose ETags are strong.
+/// The harness of the destination `webdav`, with WsgiDAV, whose ETags are strong.
 struct WebDAVHarness: DestinationHarness {
   typealias Place = WebDAVDestination
   private let server: WebDAVServer

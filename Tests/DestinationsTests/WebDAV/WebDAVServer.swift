@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// Somebody else's WebDAV server on a folder; the user is ada with the password s3cret where it knows users.
+/// A third-party WebDAV server for a folder. If it has users, the user is ada with the password s3cret.
 struct WebDAVServer {
   enum Kind: String, CaseIterable {
     case wsgidav, apache, rclone
@@ -21,14 +21,14 @@ struct WebDAVServer {
     }
   }
 
-  /// What a test says when it is skipped.
+  /// The reason that a test gives when it is skipped.
   static let missing = "not all WebDAV servers are installed (scripts/setup --tests)"
   static let isHere = Kind.allCases.allSatisfy(\.isHere)
 
   private let folder: TemporaryDirectory
   private let process: ServerProcess
 
-  /// Where its files are.
+  /// The folder of the server's files.
   var files: String { folder.path("dav") }
   var port: Int { process.port }
   var url: String { "http://127.0.0.1:\(process.port)/" }
@@ -94,7 +94,7 @@ struct WebDAVServer {
     }
   }
 
-  /// The records of all files, as they stand in them.
+  /// Returns the records of all files, in their order in the files.
   func records(in folder: String = "") throws -> [(uuid: String, isDeleted: Bool)] {
     struct Record: Decodable {
       var uuid: String

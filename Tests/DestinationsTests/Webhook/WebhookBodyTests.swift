@@ -7,10 +7,10 @@ import Testing
 
 @testable import Destinations
 
-/// Bodies that others read, by the rules of those who read them.
+/// Tests of request bodies against the rules of the programs that read them.
 @Suite struct WebhookBodyTests {
   private let home: DestinationHome
-  /// Every type of the catalogue.
+  /// Samples of every type in the catalogue.
   private let samples = SampleMaker.catalogue
 
   init() async throws {
@@ -85,8 +85,8 @@ import Testing
     #expect(deleted.map(\.uuid) == [samples[0].uuid.uuidString] && deleted[0].deleted)
   }
 
-  /// The rules are those of two servers, looked up in their sources: apple-health-ingester (Go; `pkg/healthautoexport`), which
-  /// parses dates strictly and sleep by its segments, and the app's own health-auto-export-server (TypeScript;
+  /// Checks the rules of two servers, taken from their sources: apple-health-ingester (Go; `pkg/healthautoexport`),
+  /// which parses dates strictly and sleep by its segments, and the app's own health-auto-export-server (TypeScript;
   /// `server/src/models`), which requires members and files points by metric, date and source.
   @Test("two servers that read Health Auto Export's shape take every point and every workout")
   func healthAutoExport() async throws {

@@ -5,12 +5,12 @@ import TestSupport
 
 @testable import Destinations
 
-/// A receiver that files lines of the feed by their samples' UUIDs.
+/// The harness of the destination `webhook`, with a receiver that stores the UUIDs of the feed's lines.
 final class WebhookHarness: DestinationHarness {
   typealias Place = WebhookDestination
 
   private final class Receiver: Sendable {
-    /// By the path that they were sent to.
+    /// The UUIDs, by the path to which they were sent.
     let samples = Mutex<[String: Set<String>]>([:])
     let token = Mutex("s3cret")
   }

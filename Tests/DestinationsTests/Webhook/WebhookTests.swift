@@ -27,7 +27,7 @@ import Testing
       secrets: secrets)
   }
 
-  /// UUIDs of a body of ndjson: those added, and those deleted.
+  /// Returns the UUIDs that an NDJSON body adds and deletes.
   private static func lines(_ body: [UInt8]) throws -> (added: Set<UUID>, deleted: Set<UUID>) {
     struct Line: Decodable {
       var added: Sample?

@@ -1,6 +1,6 @@
-/// What the programs really print, on Debian 12.
+/// Real outputs of firewall programs on Debian 12.
 enum Outputs {
-  /// `iptables -S` with ufw on, and 22/tcp allowed.
+  /// Returns the output of `iptables -S` with ufw enabled and 22/tcp allowed.
   static func ufw(allowing rule: String = "") -> String {
     """
     -P INPUT DROP
@@ -41,7 +41,7 @@ enum Outputs {
     """
   }
 
-  /// `nft -j list ruleset`, its rules given as the program prints them.
+  /// Returns the output of `nft -j list ruleset` with the given rules.
   static func nftables(policy: String = "drop", _ rules: String...) -> String {
     let rules = rules.map {
       #"{"rule": {"family": "inet", "table": "filter", "chain": "input", "handle": 4, "expr": [\#($0)]}}"#
@@ -63,7 +63,7 @@ enum Outputs {
       """#
   }
 
-  /// `firewall-cmd --zone=public --list-all`
+  /// Returns the output of `firewall-cmd --zone=public --list-all`.
   static func zone(
     target: String = "default", services: String = "dhcpv6-client ssh", ports: String = "", rich: String = ""
   ) -> String {

@@ -4,7 +4,7 @@ import OperatingSystem
 @testable import Diagnosis
 
 extension Machine {
-  /// A machine that says what a test tells it to.
+  /// Returns a machine whose state a test determines.
   static func fake(
     files: [String: String] = [:], unreadable: Set<String> = [], commands: [String: CommandOutcome] = [:],
     owners: [UInt64: SocketOwner] = [:], users: [UInt32: String] = [:],
@@ -32,7 +32,7 @@ extension NetworkInterface {
 }
 
 extension Subject {
-  /// A home that is not there, unless a test names one.
+  /// Returns a subject whose home doesn't exist, unless a test names one.
   static func test(
     home: String = "/nonexistent/hpeer-tests", port: UInt16 = 8737, isPortChosen: Bool = false,
     checksStore: Bool = false, now: Date = Date()

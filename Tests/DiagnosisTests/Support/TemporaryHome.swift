@@ -1,6 +1,6 @@
 import Foundation
 
-/// A home that is gone after the test.
+/// A home that is removed after the test.
 final class TemporaryHome: Sendable {
   let path = NSTemporaryDirectory() + "hpeer-doctor-" + UUID().uuidString
 
@@ -22,14 +22,14 @@ final class TemporaryHome: Sendable {
     try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path + "/" + name)
   }
 
-  /// Databases are closed when their last user is gone, in their own time.
+  /// Waits until all databases are closed, which happens some time after their last use.
   func untilAtRest() async throws {
     while try FileManager.default.contentsOfDirectory(atPath: path).contains(where: { $0.hasSuffix("-wal") }) {
       try await Task.sleep(for: .milliseconds(1))
     }
   }
 
-  /// Every file's path, size, mode, and moment of the last change, to see whether anything was touched.
+  /// Returns each file's path, size, mode and modification time, to detect changes.
   func traces() throws -> [String] {
     let names = [""] + (FileManager.default.subpaths(atPath: path) ?? []).sorted()
     return try names.map { name in

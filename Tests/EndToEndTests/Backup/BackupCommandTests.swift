@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `hpeer backup` and `hpeer restore` on one machine.
+/// Tests of `hpeer backup` and `hpeer restore` on a single machine.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct BackupCommandTests {
   private let scratch: Scratch

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The stories of docs/how-to/backup.md, between homes on loopback.
+/// Tests of the scenarios in docs/how-to/backup.md, between homes on loopback.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct MovingTests {
   private static let key = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"

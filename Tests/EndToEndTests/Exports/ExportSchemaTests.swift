@@ -3,8 +3,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every format is what its page in docs/reference/formats and its schema say. Of SQLite, see ``HealthKitToSQLiteTests``; of those
-/// that others have written schemas for, the tests of their writers.
+/// Tests that each format matches its page in docs/reference/formats and its schema. ``HealthKitToSQLiteTests``
+/// covers SQLite; the tests of the writers cover formats with third-party schemas.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExportSchemaTests {
   private let scratch: Scratch

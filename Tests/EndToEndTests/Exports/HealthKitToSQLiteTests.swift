@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The database of `--format sqlite` beside the one that healthkit-to-sqlite makes of the same export.
+/// Tests that compare the database of `--format sqlite` with that of healthkit-to-sqlite for the same export.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct HealthKitToSQLiteTests {
   private let scratch: Scratch
@@ -27,7 +27,7 @@ struct HealthKitToSQLiteTests {
     return (path, outcome)
   }
 
-  /// What the program makes of a zip or an XML file.
+  /// Returns the database that healthkit-to-sqlite makes of a zip or XML file.
   private func theirs(_ arguments: String...) async throws -> String {
     let path = scratch.path + "/theirs.db"
     try? FileManager.default.removeItem(atPath: path)
@@ -37,7 +37,9 @@ struct HealthKitToSQLiteTests {
     return path
   }
 
-  /// - Parameter members: tables of what is in correlations, which theirs has twice.
+  /// Returns the differences between two databases.
+  ///
+  /// - Parameter members: The tables of members of correlations, whose rows healthkit-to-sqlite writes twice.
   private func differences(_ arguments: [String], members: [String] = []) async throws -> String {
     let tool = Build.root + "/Tests/Tools/table-differences"
     let outcome = try await RunningCommand(["python3", tool] + arguments + members).outcome()
@@ -113,7 +115,7 @@ struct HealthKitToSQLiteTests {
     #expect(try await differences([try await theirs("--xml", path), ours], members: Self.pressures) == "")
   }
 
-  /// What the program itself breaks off at.
+  /// Tests input on which healthkit-to-sqlite itself fails.
   @Test("twice the same workout, keys that differ in their case, totals of iOS 16, several routes")
   func mended() async throws {
     let dates = #"startDate="2024-06-15 10:00:00 +0200" endDate="2024-06-15 11:00:00 +0200""#
@@ -145,7 +147,8 @@ struct HealthKitToSQLiteTests {
         == ["1.5|1", "3.5|1"])
   }
 
-  /// Nothing but the tables that are always there is in a database without samples, and docs/reference/formats/sqlite.sql says them.
+  /// A database without samples has only the tables that always exist, as documented in
+  /// docs/reference/formats/sqlite.sql.
   @Test("docs/reference/formats/sqlite.sql is what is written")
   func documented() async throws {
     try await home.hold(.small)

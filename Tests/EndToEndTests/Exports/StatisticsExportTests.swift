@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `--format statistics-csv` and `statistics-json`: what `hpeer stats` prints, in a file.
+/// Tests of `--format statistics-csv` and `statistics-json`, which write the output of `hpeer stats` to a file.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct StatisticsExportTests {
   private let scratch: Scratch

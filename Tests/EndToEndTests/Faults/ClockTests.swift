@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A wall clock that a test sets, also while the process runs. Timers go on as they were.
+/// A wall clock that a test can set while the process runs. Timers are not affected.
 private struct WallClock {
   let file: String
 
@@ -10,11 +10,12 @@ private struct WallClock {
     try set("+0")
   }
 
-  /// An offset in libfaketime's words, such as `+1y` or `-3600`.
+  /// Sets the offset, in libfaketime's notation, such as `+1y` or `-3600`.
   func set(_ offset: String) throws { try Data((offset + "\n").utf8).write(to: URL(fileURLWithPath: file)) }
 
-  /// What to start a program with. The program named faketime prepares the environment, which the library would else move
-  /// away from where the Swift runtime looks for the arguments; it also stays as the parent, which is what is signalled.
+  /// The command that starts a program with this clock. The faketime program prepares the environment; the library
+  /// itself would move the environment away from where the Swift runtime looks for the arguments. It also stays as
+  /// the parent, which receives the signals.
   var prefix: [String] {
     Faketime.prefix("+0") + [
       "setpriv", "--pdeathsig", "KILL", "env", "-u", "FAKETIME",
@@ -29,7 +30,7 @@ private struct WallClock {
   }
 }
 
-/// Clocks that are wrong, and clocks that are set while hpeer runs.
+/// Tests with wrong clocks, and with clocks that are set while hpeer runs.
 @Suite(
   .serialized, .enabled(if: Faketime.isAvailable, "faketime is not installed: scripts/setup --tests"),
   .timeLimit(.minutes(10)))

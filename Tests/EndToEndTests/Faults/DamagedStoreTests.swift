@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// A store with damaged pages: code 10, one sentence, and the damage is left for who can mend it.
+/// Tests of a store with damaged pages: exit code 10 and a single sentence, and the file is left unchanged for
+/// repair.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct DamagedStoreTests {
   private static let pageSize = 4096
 
-  /// Overwrites the middle of a store at rest and returns which bytes.
+  /// Overwrites the middle of a store at rest. Returns the range of changed bytes.
   private func damage(_ host: Host) async throws -> Range<Int> {
     // What is still in the write-ahead log would hide the damage.
     let file = host.home + "/store.sqlite"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// avahi-daemon, D-Bus, the cable and addresses come and go while hpeer serves, looks and pulls.
+/// Tests in which avahi-daemon, D-Bus, the cable and addresses come and go while hpeer serves, discovers and pulls.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
@@ -10,7 +10,7 @@ struct DiscoveryFaultTests {
     try await host.run("discover", "--json", "--timeout", "2").output.contains("\"\(name)\"")
   }
 
-  /// How often a server has said something.
+  /// Returns how often a server has printed a text.
   private func count(_ text: String, in server: RunningCommand) -> Int {
     server.errors.split(separator: "\n").count { $0.contains(text) }
   }

@@ -2,12 +2,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A disk that fills up anywhere: one sentence, nothing lost, and the same command finishes when there is room.
+/// Tests of a disk that fills up at any point: a single sentence, no loss, and the same command succeeds when there
+/// is space again.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
 struct FullDiskTests {
-  /// Runs out of room at each point, then has room again.
+  /// Expects that a command recovers from a full disk at each point.
   private func expectRecovery(_ trial: KillTrial, points count: Int, seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     for point in try await trial.log().allocations(count, using: &random) {
@@ -47,7 +48,8 @@ struct FullDiskTests {
     try await expectRecovery(trial, points: 12, seed: 62)
   }
 
-  /// Prints what a bound token's client is answered, then the status. curl offers no protocol of one's own by ALPN.
+  /// A script that prints the response for the client of a certificate-bound token, and then the status. curl can't
+  /// offer a custom ALPN protocol.
   private static let get = """
     import http.client, ssl, sys
     address, identity, credential, path = sys.argv[1:]

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer delete`, killed anywhere.
+/// Tests of `hpeer delete`, killed at any point.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -21,7 +21,7 @@ struct KillDeleteTests {
       template: template, scratch: scratch, command: command, expected: try await reference.everything())
   }
 
-  /// Kills, and expects each time that the audit log knows of every deletion that happened.
+  /// Kills the command at each point and expects that the audit log contains every deletion that happened.
   private func expectAudited(_ trial: KillTrial, _ points: [FaultyWrites.Point]) async throws -> Int {
     try await trial.run(points) { host, point in
       let look = try host.look()
@@ -40,7 +40,7 @@ struct KillDeleteTests {
     #expect(try await expectAudited(trial, points) >= 22)
   }
 
-  /// A transaction has 10,000 samples.
+  /// Each transaction has 10,000 samples.
   @Test("killed between the transactions of a large deletion")
   func steps() async throws {
     let trial = try await trial(of: SampleExport("deletions", ["--records", "28000"]))

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer import`, killed anywhere.
+/// Tests of `hpeer import`, killed at any point.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -19,7 +19,7 @@ struct KillImportTests {
       expected: try await reference.everything())
   }
 
-  /// From the first run on: the files, the tables, one batch, the audit log and the last checkpoint.
+  /// The points cover a whole first run: files, tables, a batch, the audit log and the last checkpoint.
   @Test("killed at its writes, the first import of all")
   func firstImport() async throws {
     let trial = try await trial(of: .small)
@@ -30,8 +30,8 @@ struct KillImportTests {
     #expect(try await trial.run(points) > points.count * 3 / 4)
   }
 
-  /// How many batches there are depends on how often the reader is ahead of the writer, so that a run may end before
-  /// some of the points are reached.
+  /// The number of batches depends on how often the reader is ahead of the writer, so a run may end before it reaches
+  /// some of the points.
   @Test("killed around every batch of a long import")
   func batches() async throws {
     let trial = try await trial(of: SampleExport("batches", ["--records", "36000"]))
@@ -44,7 +44,7 @@ struct KillImportTests {
     #expect(try await trial.run(points) > points.count / 2)
   }
 
-  /// A later export over an earlier one replaces the days' summaries, and leaves nothing of the earlier ones.
+  /// A later export replaces the days' summaries and leaves nothing of the earlier ones.
   @Test("killed while a later export replaces readings")
   func laterExport() async throws {
     let template = scratch.host("template")

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Pairing, killed on either side: afterwards a machine is paired or it is not, and pairing again works.
+/// Tests of pairing, killed on either side: afterwards the machines are either paired or not, and pairing again
+/// works.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -37,7 +38,7 @@ struct KillPairingTests {
     return host
   }
 
-  /// Expects that what the client believes is what the server does, then that pairing anew gives access.
+  /// Expects that client and server agree about the pairing, and that pairing again gives access.
   private func expectSound(_ laptop: Host, _ port: Int, after point: FaultyWrites.Point) async throws {
     let host = "127.0.0.1:\(port)"
     let known = try await laptop.run("peers", "--json")

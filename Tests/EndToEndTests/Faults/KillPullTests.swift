@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// `hpeer pull`, killed anywhere on the client's side.
+/// Tests of `hpeer pull`, killed at any point on the client.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -48,7 +48,7 @@ struct KillPullTests {
     #expect(seen.withLock { $0.isSuperset(of: [0, 5_000]) }, "the first page is always alone")
   }
 
-  /// What a power cut can leave of the write-ahead log: a part of it, or noise where the rest was.
+  /// A power failure may leave only a part of the write-ahead log, or noise in place of its end.
   @Test("a write-ahead log that is cut off or spoilt at its end", arguments: [false, true])
   func spoiltLog(isNoise: Bool) async throws {
     let log = try await trial.log()

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer serve`, killed while somebody pulls.
+/// Tests of `hpeer serve`, killed during a pull.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -13,8 +13,8 @@ struct KillServerTests {
     homes = try await PairedHomes(export: .medium, deleting: "stepCount")
   }
 
-  /// Has a fresh client pull from a server that meets its fault, then from one that does not. Returns whether the
-  /// server was killed.
+  /// Pulls to a new client from a server that meets its fault, then from a healthy server. Returns whether the server
+  /// was killed.
   private func trial(_ point: FaultyWrites.Point) async throws -> Bool {
     let laptop = try homes.laptop.copy("trial")
     let environment = try FaultyWrites.environment(home: homes.studio.home, at: point)
@@ -44,7 +44,7 @@ struct KillServerTests {
     return killed
   }
 
-  /// The calls of a server that starts and serves one pull.
+  /// Returns the calls of a server that starts and serves a single pull.
   private func log(_ counted: FaultyWrites.Point.Counted) async throws -> WriteLog {
     let path = homes.scratch.path + "/log-" + UUID().uuidString
     let never = FaultyWrites.Point(call: 0, kind: .before, counted: counted)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer import --undo`, killed anywhere: all of it has happened or nothing.
+/// Tests of `hpeer import --undo`, killed at any point: either all of it has happened or nothing.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Another program holds the store's write lock, for a moment or for good.
+/// Tests with another program that holds the store's write lock, briefly or permanently.
 @Suite(
   .serialized, .timeLimit(.minutes(5)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -16,7 +16,7 @@ struct LockedStoreTests {
     try await homes.remember(port: port)
   }
 
-  /// Takes the lock and keeps it until it is ended.
+  /// Takes the lock and holds it until the returned command is ended.
   private func lock(_ file: String, of host: Host) async throws -> RunningCommand {
     let script = """
       import sqlite3, sys, time

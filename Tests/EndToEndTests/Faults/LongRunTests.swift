@@ -1,19 +1,20 @@
 import Foundation
 import Testing
 
-/// What years bring to machines that run all the time, several times over: they go on, and hold no more than before.
+/// Tests of years of operation in fast motion: machines keep working and use no more resources than before.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.obstacle == nil, "two hosts need root: \(TwoHosts.obstacle ?? "")"))
 struct LongRunTests {
-  /// Readers of databases are opened when they are first needed. Fewer than there are restarts.
+  /// The number of additional descriptors allowed, because database readers are opened on first use. Less than the
+  /// number of restarts.
   private static let late = 5
 
   private func descriptors(_ command: RunningCommand) throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(command.pid)/fd").count
   }
 
-  /// Seconds of a processor that it has used.
+  /// Returns the processor time used, in seconds.
   private func processorTime(_ command: RunningCommand) throws -> Double {
     let text = try String(contentsOfFile: "/proc/\(command.pid)/stat", encoding: .utf8)
     // utime and stime, fields 14 and 15, after the name, which may hold anything.

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A disk that is nearly full: hpeer stops while there is still room for what matters.
+/// Tests of a disk that is nearly full: hpeer stops while there is still space for what matters.
 @Suite(.serialized, .timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "mounting needs root"))
 struct LowDiskTests {
   @Test("an import stops with code 5 before the disk is full, and the same command finishes when there is room")
@@ -20,7 +20,7 @@ struct LowDiskTests {
     try await onDisk(ofMegabytes: 64) { host, scratch in try await copying(host, scratch) }
   }
 
-  /// Runs `body` with a host whose home is a disk of its own.
+  /// Runs `body` with a host whose home is on its own disk.
   private func onDisk(ofMegabytes size: Int, _ body: (Host, Scratch) async throws -> Void) async throws {
     let scratch = try Scratch()
     let host = scratch.host("home")
@@ -33,7 +33,7 @@ struct LowDiskTests {
     try result.get()
   }
 
-  /// Gives a host the small record.
+  /// Copies the small record to a host.
   private func hold(_ host: Host, _ scratch: Scratch) async throws {
     let template = scratch.host("template")
     try await template.hold(.small)

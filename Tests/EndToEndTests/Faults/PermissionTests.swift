@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// A home that cannot be written: exit code 1, one sentence, and nothing changed.
+/// Tests of a home that can't be written: exit code 1, a single sentence, and no change.
 @Suite(
   .serialized, .timeLimit(.minutes(5)),
   .enabled(if: Unprivileged.obstacle == nil, "\(Unprivileged.obstacle ?? "")"))
 struct PermissionTests {
   private let scratch: Scratch
-  /// Runs without the right of root to pass by every permission.
+  /// A host whose commands run without root's right to bypass permissions.
   private let home: Host
 
   init() async throws {
@@ -125,14 +125,14 @@ struct PermissionTests {
   }
 }
 
-/// Runs a command so that permissions count: root passes by them unless it gives that right up.
+/// A command prefix with which permissions apply even to root.
 enum Unprivileged {
   static let prefix =
     getuid() == 0
     ? ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-dac_override,-dac_read_search"]
     : []
 
-  /// Why that cannot be done here, or nil.
+  /// The reason why this isn't possible here, or nil.
   static let obstacle: String? = {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")

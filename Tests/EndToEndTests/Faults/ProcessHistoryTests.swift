@@ -3,10 +3,11 @@ import HealthModel
 import TestSupport
 import Testing
 
-/// Three machines that serve, import, pull and delete while their processes are killed at any moment. When all have been
-/// left in peace, they have the same record, with nothing missing that was imported and nothing back that was deleted.
+/// Random histories of three machines that serve, import, pull and delete while their processes are killed at any
+/// moment. After a period without kills, all must have the same record, with nothing imported missing and nothing
+/// deleted back.
 ///
-/// `HPEER_PROCESS_HISTORIES` says how many, `HPEER_HISTORY_SEED` with which they begin.
+/// `HPEER_PROCESS_HISTORIES` is the number of histories, `HPEER_HISTORY_SEED` the first seed.
 @Suite(.serialized, .timeLimit(.minutes(60)))
 struct ProcessHistoryTests {
   private static func number(_ variable: String, _ fallback: UInt64) -> UInt64 {
@@ -45,10 +46,10 @@ private final class ProcessHistory {
   private var machines: [Machine] = []
   private var exports: [String] = []
   private(set) var log: [String] = []
-  /// What an import that came to its end brought, or found.
+  /// The samples that a completed import added or found.
   private var imported: Set<SampleReference> = []
   private var deleted: Set<SampleReference> = []
-  /// Of a deletion that was killed, or when a pull was under way.
+  /// The samples of a deletion that was killed or ran during a pull.
   private var unknown: Set<SampleReference> = []
 
   init(seed: UInt64) async throws {
@@ -83,7 +84,7 @@ private final class ProcessHistory {
     if !condition { throw Failure(description: text()) }
   }
 
-  /// The first export, which ends in the middle of a record.
+  /// Returns the path of the first export, truncated in the middle of a record.
   private func cutExport(_ export: String) async throws -> String {
     let path = scratch.path + "/cut.xml"
     let unpacked = try await RunningCommand(["unzip", "-p", export, "*.xml"]).outcome()
@@ -108,9 +109,9 @@ private final class ProcessHistory {
     try await settle()
   }
 
-  /// Runs a command, and kills it now and then.
+  /// Runs a command, and sometimes kills it.
   ///
-  /// - Returns: whether it came to its end.
+  /// - Returns: Whether the command completed.
   private func command(_ machine: Int, _ arguments: [String]) async throws -> Bool {
     let command = try machines[machine].host.start(arguments)
     let delay = random.oneIn(2) ? Int.random(in: 0...700, using: &random) : nil
@@ -135,7 +136,7 @@ private final class ProcessHistory {
 
   private var known: [Int: Set<SampleReference>] = [:]
 
-  /// What a machine has that has imported one export and nothing else.
+  /// Returns the samples of a machine that has only imported a given export.
   private func references(of export: Int) async throws -> Set<SampleReference> {
     if let known = known[export] { return known }
     let host = scratch.host("export-\(export)")
@@ -145,7 +146,7 @@ private final class ProcessHistory {
     return references
   }
 
-  /// A machine that has only a part of an import may not know whose it is.
+  /// Pulls with `--merge-person`, because a machine with a partial import may not know whose record it has.
   private func pull(_ into: Int, _ from: Int) async throws {
     _ = try await command(into, ["pull", name(from), "--merge-person"] + (random.oneIn(6) ? ["--full"] : []))
   }
@@ -158,7 +159,7 @@ private final class ProcessHistory {
     if hasEnded { deleted.formUnion(before) } else { unknown.formUnion(before) }
   }
 
-  /// Ends a server as a power cut would, and starts it again.
+  /// Kills a server, as a power failure would, and restarts it.
   private func restart(_ machine: Int) async throws {
     log.append("\(name(machine)): the server is killed")
     try await machines[machine].server.end()
@@ -198,7 +199,7 @@ private final class ProcessHistory {
     try await machines[machine].host.run("digest", "--json").output
   }
 
-  /// What a machine says of its record, whatever the order.
+  /// Returns what a machine reports about its record, as sorted lines.
   private func view(_ machine: Int) async throws -> [[String]] {
     var view: [[String]] = []
     for arguments in [

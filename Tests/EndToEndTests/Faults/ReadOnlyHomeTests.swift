@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// A mounted backup: it can be looked at, and only that.
+/// Tests of a read-only backup, whose record can be viewed but not changed.
 @Suite(.timeLimit(.minutes(5)), .enabled(if: getuid() == 0, "mounting needs root"))
 struct ReadOnlyHomeTests {
   private let scratch: Scratch
@@ -20,7 +20,7 @@ struct ReadOnlyHomeTests {
     ["audit"], ["audit", "verify"],
   ]
 
-  /// Runs `body` with a copy of the home, on a file system that cannot be written.
+  /// Runs `body` with a copy of the home on a read-only file system.
   private func withBackup(without suffix: String, _ body: (Host) async throws -> Void) async throws {
     let backup = scratch.host("backup")
     let mount = """

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A home that is taken from under a command: replaced by a backup, or deleted.
+/// Tests of a home that is replaced by a backup or deleted while a command runs.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ReplacedHomeTests {
   private let scratch: Scratch

@@ -2,12 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ctrl-C and SIGTERM at random instants: a clean end, and the same command goes on.
+/// Tests of Ctrl-C and SIGTERM at random instants: the process ends cleanly, and the same command continues the work.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct SignalTests {
-  /// Sends one of the signals after a random time and checks how the process ends. True if it was in time.
+  /// Sends a random signal after a random time and checks how the process ends. Returns whether the signal came
+  /// before the process ended.
   ///
-  /// Before a process has its handlers the kernel ends it, with 128 and the signal's number.
+  /// If the process has not yet installed its handlers, the kernel ends it, with an exit code of 128 plus the
+  /// signal's number.
   private func interrupt(
     _ command: RunningCommand, within limit: Duration, using random: inout SeededGenerator
   ) async throws -> Bool {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The cable between two hosts is cut while a pull is under way. The cable is slow, so that the cut is in the middle.
+/// Tests in which the cable between two hosts is cut during a pull. The cable is slow, so that the cut comes in the
+/// middle.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.netemObstacle == nil, "a slow cable needs: \(TwoHosts.netemObstacle ?? "")"))

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The program itself over a wire that breaks somewhere: a documented exit code, one honest sentence, and a next run
-/// that completes.
+/// Tests of the built program over a faulty connection: a documented exit code, a single accurate sentence, and a
+/// next run that completes.
 @Suite(.timeLimit(.minutes(5)))
 struct WireFaultTests {
   private static let seed: UInt64 = 20_260_102

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Two hosts whose cable loses, delays, repeats or reorders what it carries.
+/// Tests with two hosts whose cable loses, delays, repeats or reorders packets.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: TwoHosts.netemObstacle == nil, "a bad cable needs: \(TwoHosts.netemObstacle ?? "")"))
@@ -52,7 +52,7 @@ struct WireImpairmentTests {
 }
 
 extension TwoHosts {
-  /// `two-hosts netem` with these words, or `off`.
+  /// Runs `two-hosts netem` with these words, or with `off`.
   func netem(_ words: String) async throws {
     let outcome = try await RunningCommand(
       [Build.twoHosts, "netem", name] + words.split(separator: " ").map(String.init)

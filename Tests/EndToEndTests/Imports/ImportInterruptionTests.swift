@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// An import that is ended in the middle of a long export, and then run again.
+/// Tests of an import that is interrupted in the middle of a long export, and then repeated.
 @Suite(
   .serialized, .timeLimit(.minutes(10)),
   .enabled(if: FaultyWrites.obstacle == nil, "no C compiler: \(FaultyWrites.obstacle ?? "")"))
@@ -90,7 +90,7 @@ struct ImportInterruptionTests {
     #expect(try await host.sh("umount -l '\(host.home)'").status == 0)
   }
 
-  /// A download, or a copy over the network, that goes on while the file is read.
+  /// The file may be a download, or a copy over the network, that continues while the file is read.
   @Test("a file that grows while it is read, or shrinks: code 65 and one sentence, and right once it is whole")
   func changingFile() async throws {
     let whole = try Data(contentsOf: URL(fileURLWithPath: export.xml), options: .alwaysMapped)

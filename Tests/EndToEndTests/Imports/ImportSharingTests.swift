@@ -2,7 +2,7 @@ import BenchData
 import Foundation
 import Testing
 
-/// An import that is not alone with its store, or with its file.
+/// Tests of an import while other processes use its store or its file.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct ImportSharingTests {
   private let scratch: Scratch
@@ -80,7 +80,7 @@ struct ImportSharingTests {
     #expect(try await host.sh("chmod 700 '\(folder)'").status == 0)
   }
 
-  /// A later export is known for what it is whatever changed in how it is printed.
+  /// A later export is recognized even if it is printed differently.
   @Test(
     "a later export that only looks different adds nothing but the day that was not over",
     arguments: [MadeExport.Change.offset, .units, .reordered])

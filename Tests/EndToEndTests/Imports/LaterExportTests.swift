@@ -2,7 +2,7 @@ import BenchData
 import Foundation
 import Testing
 
-/// A person exports again: months later, from another place, in other units, with a watch by another name.
+/// Tests of later exports of the same person: months later, from another place, in other units, with a renamed watch.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct LaterExportTests {
   private let scratch: Scratch
@@ -26,7 +26,7 @@ struct LaterExportTests {
     }
   }
 
-  /// What an import says, without what drifts from day to day.
+  /// An import's report, without the numbers that vary from day to day.
   private struct Told {
     var added = 0
     var deleted = 0

@@ -3,20 +3,21 @@ import Foundation
 import HealthStore
 import Testing
 
-/// An export of several batches, with everything in it that Apple's have, and what an undisturbed import makes of it.
+/// An export of several batches with everything that Apple's exports contain, and the result of an undisturbed
+/// import.
 struct LongExport: Sendable {
-  /// A batch has 50,000 samples.
+  /// The number of records. A batch has 50,000 samples.
   static let records = 120_000
 
-  /// `export.zip` and its XML alone.
+  /// The path of `export.zip`. `xml` is the path of its XML alone.
   let zip: String
   let xml: String
   let samples: Int
   let digest: String
-  /// What the digest covers, without deletions.
+  /// The digest's content, without deletions.
   let contents: [String]
 
-  /// Made once for all tests.
+  /// The export shared by all tests.
   static let made = Task { try await LongExport() }
 
   private struct Imported: Codable {
@@ -48,14 +49,14 @@ struct LongExport: Sendable {
 }
 
 extension Host {
-  /// What the store holds, down to what each sample says, whatever the order in which it came.
+  /// Returns a digest of everything in the store, including the content of each sample, independent of their order.
   func deepDigest() async throws -> String {
     let outcome = try await run("digest", "--months", "--deep")
     #expect(outcome.status == 0, "\(outcome.errors)")
     return outcome.output
   }
 
-  /// The same of what there is, whatever was deleted.
+  /// Returns the digests of the existing samples, without regard to deletions.
   func deepContents() async throws -> [String] {
     try await HealthStore(directory: home, create: false).digests.deep().record.types.flatMap { type in
       type.months.filter { $0.samples.count > 0 }.map {
@@ -64,14 +65,15 @@ extension Host {
     }
   }
 
-  /// Expects the result of an undisturbed import, a file that is not damaged, and a whole audit log.
+  /// Expects the result of an undisturbed import, an undamaged store and an intact audit log.
   func expectUndisturbed(_ export: LongExport, _ what: String) async throws {
     #expect(try await deepDigest() == export.digest, "\(what): the digest differs")
     #expect(try await sampleCount() == export.samples, "\(what)")
     try await expectIntegrity(what)
   }
 
-  /// The same where the XML came before the zip file: what had no file then was replaced, and is known as deleted.
+  /// Expects the same samples after an import of the XML and then of the zip file. Samples whose files were missing
+  /// in the XML were replaced and have tombstones.
   func expectSameSamples(as export: LongExport, _ what: String) async throws {
     #expect(try await deepContents() == export.contents, "\(what): the contents differ")
     #expect(try await sampleCount() == export.samples, "\(what)")

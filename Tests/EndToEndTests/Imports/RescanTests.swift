@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The same file once more.
+/// Tests of repeated imports of the same file.
 @Suite(.timeLimit(.minutes(5)))
 struct RescanTests {
   @Test("what is printed twice counts once")

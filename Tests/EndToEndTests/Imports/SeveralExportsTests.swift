@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder, or a zip file, that holds more than one export: none is passed over in silence.
+/// Tests of a folder or zip file with more than one export: none may be skipped silently.
 @Suite(.timeLimit(.minutes(5)))
 struct SeveralExportsTests {
   private let scratch: Scratch
@@ -12,7 +12,7 @@ struct SeveralExportsTests {
     home = scratch.host("home")
   }
 
-  /// - Parameter values: of heart rates, one a minute.
+  /// - Parameter values: The heart rates, at intervals of a minute.
   private func write(
     _ folder: String, exported: String, values: [Int], born: String = "1986-05-06", sex: String = ""
   ) throws {

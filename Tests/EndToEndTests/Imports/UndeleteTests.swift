@@ -2,7 +2,7 @@ import Foundation
 import Terminal
 import Testing
 
-/// What is deleted here: an import says so, and `hpeer undelete` brings it back.
+/// Tests of samples that were deleted here: an import mentions them, and `hpeer undelete` restores them.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UndeleteTests {
   private let scratch: Scratch
@@ -16,7 +16,7 @@ struct UndeleteTests {
 
   private let steps = ["--types", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01"]
 
-  /// Returns how many there were.
+  /// Deletes the steps. Returns the number of deleted samples.
   private func deleteSteps(_ host: Host) async throws -> Int {
     let before = try await host.sampleCount()
     #expect(try await host.start(["delete", "--yes"] + steps).outcome().status == 0)

@@ -2,7 +2,8 @@ import Foundation
 import Terminal
 import Testing
 
-/// `hpeer import --undo`: as if the file had never been imported, while nobody else has it.
+/// Tests of `hpeer import --undo`, which restores the state before an import as long as no other machine has the
+/// samples.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UndoImportTests {
   private let scratch: Scratch

@@ -72,7 +72,7 @@ struct HealthAppTransferTests {
     #expect(try await phone.tell("state") == "done ")
   }
 
-  /// What is vouched for is said for each type, to people and to programs.
+  /// Expects that the covered period is reported for each type, in text and in JSON.
   private func covered(_ laptop: Host) async throws {
     let schema = try JSONSchema(directory: Build.root + "/docs/reference/schemas")
     for (command, list, status) in [("peers", "servers", 0), ("status", "peers", 3)] {

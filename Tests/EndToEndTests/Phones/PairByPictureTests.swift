@@ -3,7 +3,8 @@ import Terminal
 import TestSupport
 import Testing
 
-/// `hpeer pair --qr` on this machine: what the process that reads pictures gives up, what it says, and an hpeer's own code.
+/// Tests of `hpeer pair --qr` on this machine: the rights that the picture-reading process drops, its messages, and
+/// hpeer's own code.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct PairByPictureTests {
   private let scratch: Scratch
@@ -178,7 +179,7 @@ struct PairByPictureTests {
     try await eventually("it is gone") { Self.words(of: reader).isEmpty ? true : nil }
   }
 
-  /// The process that a command reads a picture with.
+  /// Returns the process that a command uses to read a picture.
   private static func reader(of command: RunningCommand) -> Int32? {
     let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
     return processes.lazy.compactMap { Int32($0) }.first { process in

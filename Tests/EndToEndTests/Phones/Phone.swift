@@ -2,18 +2,18 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A phone beside the studio, announced by the studio's avahi-daemon.
+/// A simulated phone beside the studio, announced by the studio's avahi-daemon.
 final class Phone {
   let name: String
   private let process: Process
   private let input: Pipe
   private let reader: LineBox
 
-  /// Starts the app's stand-in and waits until it is announced.
+  /// Starts the simulated app and waits until it is announced.
   ///
   /// - Parameters:
-  ///   - kind: `hat` or `hsi`.
-  ///   - port: where it is the first time; 0 for any.
+  ///   - kind: Either `hat` or `hsi`.
+  ///   - port: The port at the first start, or 0 for a free port.
   init(_ kind: String, _ name: String, on hosts: TwoHosts, heartRates count: Int, port: Int = 0) async throws {
     self.name = name
     (process, input, reader) = (Process(), Pipe(), LineBox())
@@ -34,7 +34,7 @@ final class Phone {
 
   deinit { process.terminate() }
 
-  /// Has the phone do something and returns what it says.
+  /// Sends a command to the phone and returns its answer.
   @discardableResult
   func tell(_ line: String) async throws -> String {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
@@ -46,7 +46,7 @@ final class Phone {
   }
 }
 
-/// Lines that have come from a process and have not been read yet.
+/// The lines that a process has printed and that have not been read yet.
 final class LineBox: Sendable {
   private let state = Mutex((text: "", lines: [String]()))
 

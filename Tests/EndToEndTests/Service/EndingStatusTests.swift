@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `hpeer status` says of pairings by a clock that is moved.
+/// Tests of the expiry of pairings in `hpeer status`, with a shifted clock.
 @Suite(
   .timeLimit(.minutes(5)), .enabled(if: Faketime.isAvailable, "faketime is not installed: scripts/setup --tests"))
 struct EndingStatusTests {

@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built binary with standard error in the journal.
+/// Tests of the built binary with standard error connected to the journal.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct JournalTests {
-  /// Runs a command whose standard error is `log`, and says that it is the journal: one that takes no entries.
+  /// Starts a command whose standard error is the file `log` and is declared to be the journal, which takes no
+  /// entries.
   private func start(_ words: String, on host: Host, log: String) throws -> RunningCommand {
     let script = """
       exec 2> '\(log)'
@@ -42,7 +43,7 @@ struct JournalTests {
     #expect(text.hasPrefix("<3>hpeer: "), "\(text)")
   }
 
-  /// Runs a command whose standard error leads to a journal.
+  /// Starts a command whose standard error is connected to a journal.
   private func start(words: [String], on host: Host, in journal: JournalStandIn) throws -> RunningCommand {
     let script = """
       import os, socket, sys

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `hpeer service` with programs that stand for a user's systemd.
+/// Tests of `hpeer service` with scripts in place of a user's systemd.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServiceCommandTests {
   @Test("install, status, logs and uninstall, for the binary that is run and the home that is named")

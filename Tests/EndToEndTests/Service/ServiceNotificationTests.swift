@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built binary under a service manager that waits to hear.
+/// Tests of the built binary under a service manager that expects notifications.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ServiceNotificationTests {
   @Test("run: ready when it listens, alive, reading again, ending; what it starts is told nothing of it")

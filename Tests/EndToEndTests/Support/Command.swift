@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What a finished process left behind.
+/// The result of a finished process.
 struct Outcome: Sendable {
   var status: Int32
   var output: String
@@ -9,7 +9,7 @@ struct Outcome: Sendable {
 
   var lastLine: String { output.split(separator: "\n").last.map(String.init) ?? "" }
 
-  /// The one JSON object on standard output.
+  /// Parses standard output, which must be a JSON object.
   func json() throws -> [String: Any] {
     let object = try JSONSerialization.jsonObject(with: Data(output.utf8))
     return try #require(object as? [String: Any])
@@ -22,7 +22,8 @@ struct TimedOut: Error, CustomStringConvertible {
 
 /// A process under test. Its output goes to files, so that it can never block on a reader.
 ///
-/// Unchecked, because Foundation's Process is not Sendable; it is started once here and then only signalled and waited for.
+/// Unchecked, because Foundation's Process is not Sendable. It is started here and afterwards only signalled and
+/// awaited.
 final class RunningCommand: @unchecked Sendable {
   private let process = Process()
   private let directory: String
@@ -75,7 +76,7 @@ final class RunningCommand: @unchecked Sendable {
     if process.isRunning { kill(process.processIdentifier, signal) }
   }
 
-  /// Waits for the end, for at most `limit`.
+  /// Waits for the process to end. If it is still running after `limit`, kills it and throws ``TimedOut``.
   func outcome(within limit: Duration = .seconds(120)) async throws -> Outcome {
     let status = try await withThrowingTaskGroup(of: Int32?.self) { group in
       group.addTask { [exited] in await exited.first { _ in true } }
@@ -108,7 +109,7 @@ final class RunningCommand: @unchecked Sendable {
   }
 }
 
-/// Polls until `condition` gives a value: for states of other processes, which nobody tells about.
+/// Polls until `condition` returns a value, for states of other processes that can't be observed otherwise.
 @discardableResult
 func eventually<Value>(
   _ what: String, within limit: Duration = .seconds(60), _ condition: () async throws -> Value?

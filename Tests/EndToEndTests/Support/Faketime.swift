@@ -1,13 +1,14 @@
 import Foundation
 
-/// The program that starts another with a wall clock of its own.
+/// A wrapper around faketime, which runs a program with a shifted wall clock.
 enum Faketime {
   static let isAvailable = FileManager.default.isExecutableFile(atPath: "/usr/bin/faketime")
 
-  /// What to start a program with, whose clock is off by `offset`, in libfaketime's words: `+10800`.
+  /// Returns the command that starts a program with its clock shifted by `offset`, in libfaketime's notation, such as
+  /// `+10800`.
   ///
-  /// faketime names a semaphore by its process ID, leaves it behind when it is killed, and does not start where there is
-  /// one: a later process may have the same ID. So those of processes that have ended are removed first.
+  /// faketime names a semaphore after its process ID, leaves it behind when it is killed, and fails to start if the
+  /// semaphore exists, as it may when process IDs are reused. So the semaphores of ended processes are removed first.
   static func prefix(_ offset: String) -> [String] {
     let folder = "/dev/shm"
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {

@@ -4,22 +4,22 @@ import HealthStore
 import Synchronization
 import Testing
 
-/// The built tree.
+/// The paths of the source tree and the built programs.
 enum Build {
   static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
-  /// The binary that was built beside the test bundle.
+  /// The binary built beside the test bundle.
   static let hpeer = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("hpeer").path
   static let twoHosts = root + "/scripts/two-hosts"
 }
 
-/// A machine that runs the built binary with a home of its own.
+/// A machine that runs the built binary with its own home.
 struct Host: Sendable {
   let home: String
-  /// Holds what is started here until the test is over.
+  /// The directory that keeps processes started here until the test ends.
   let scratch: Scratch
-  /// What leads into the host's namespaces; empty on this machine itself.
+  /// The command prefix that enters the host's namespaces. Empty for the local machine.
   var prefix: [String] = []
 
   func start(_ arguments: [String], input: String? = nil, environment: [String: String] = [:]) throws -> RunningCommand
@@ -37,12 +37,12 @@ struct Host: Sendable {
     try await start(arguments, input: input, environment: environment).outcome()
   }
 
-  /// Runs any program on the host.
+  /// Runs a shell script on the host.
   func sh(_ script: String) async throws -> Outcome {
     try await RunningCommand(prefix + ["bash", "-c", script]).outcome()
   }
 
-  /// Starts `hpeer serve` and waits until it listens and is announced. Returns it with its port.
+  /// Starts `hpeer serve` and waits until it listens and is announced. Returns the process and its port.
   func serve(
     _ arguments: [String] = ["--port", "0"], environment: [String: String] = [:]
   ) async throws -> (RunningCommand, port: Int) {
@@ -52,14 +52,14 @@ struct Host: Sendable {
     return (server, try #require(Int(match.1)))
   }
 
-  /// Opens a pairing window on the running server and returns the code, and the command that waits for a client.
+  /// Opens a pairing window on the running server. Returns the code and the command that waits for a client.
   func openWindow(_ arguments: [String] = []) async throws -> (code: String, RunningCommand) {
     let waiting = try start(["pair", "--wait"] + arguments)
     let match = try await waiting.errors(matching: #/Code: (\d{3} \d{3})/#)
     return (String(match.1), waiting)
   }
 
-  /// Everything in the store, by identity.
+  /// Returns all samples in the store, by reference.
   func contents() async throws -> [SampleReference: Sample] {
     let store = try HealthStore(directory: home, create: false)
     var contents: [SampleReference: Sample] = [:]
@@ -80,7 +80,7 @@ struct Host: Sendable {
   }
 }
 
-/// A directory that is gone after the test, and with it whatever was started in it.
+/// A directory that is removed after the test. Processes started in it are killed.
 final class Scratch: Sendable {
   let path = NSTemporaryDirectory() + "hpeer-e2e-" + UUID().uuidString.prefix(8)
   private let commands = Mutex<[RunningCommand]>([])
@@ -98,6 +98,6 @@ final class Scratch: Sendable {
     commands.withLock { $0.append(command) }
   }
 
-  /// A home on this machine.
+  /// Returns a host on this machine.
   func host(_ name: String) -> Host { Host(home: path + "/" + name, scratch: self) }
 }

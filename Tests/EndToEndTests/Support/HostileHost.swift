@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// A machine on the studio's side of the cable that announces and answers whatever it likes.
+/// A machine on the studio's side of the cable that sends arbitrary announcements and answers.
 struct HostileHost {
   static let address = "10.77.0.66"
   private static let tool = Build.root + "/Tests/Tools/hostile-host"
 
-  /// What is said about one instance; what is nil is not said.
+  /// The content of an announcement. Fields that are nil are omitted.
   struct Announcement: Encodable {
-    /// Text or bytes.
+    /// A label given as text or as bytes, which may be invalid UTF-8.
     enum Label: Encodable {
       case text(String)
       case bytes([UInt8])
@@ -27,10 +27,10 @@ struct HostileHost {
     var addresses: [String]?
     var port: Int?
     var txt: [Label]?
-    /// A whole packet in hexadecimal, instead of all the rest.
+    /// A complete packet in hexadecimal, which replaces all other fields.
     var raw: String?
 
-    /// A service that looks like any other.
+    /// Returns an announcement that looks like any other.
     static func service(_ name: String, port: Int, txt: [String] = [], host: String = "liar") -> Announcement {
       Announcement(name: .text(name), host: host, port: port, txt: txt.map { .text($0) })
     }
@@ -44,7 +44,7 @@ struct HostileHost {
     try #require(outcome.status == 0, "\(outcome.errors)")
   }
 
-  /// Announces, and says where the host `liar` is, until the command is ended.
+  /// Sends announcements, including the address of the host `liar`, until the command is ended.
   @discardableResult
   func announce(_ announcements: [Announcement]) async throws -> RunningCommand {
     let liar = Announcement(host: "liar", addresses: [Self.address])
@@ -52,7 +52,7 @@ struct HostileHost {
     return try await start(["announce", "eth0", Self.address], input: input)
   }
 
-  /// Answers at a port; what it is sent is its output.
+  /// Answers requests at a port. The command's output is what it received.
   @discardableResult
   func listen(
     _ kind: String, port: Int, address: String = address, answers: [String: (Int, String)] = [:]

@@ -1,10 +1,10 @@
 import Testing
 
-/// Text with everything in it that must not reach a terminal.
+/// Text that contains every kind of character that must not reach a terminal.
 enum HostileText {
   static let name = "evil\u{1B}[31m\u{7}\r\n\t\u{202E}\u{2066}\u{200B}\u{9B}2J\u{85}\u{2028}\u{FEFF}\u{7F}end"
 
-  /// What of `text` a terminal would act on or hide, other than colours and line ends.
+  /// Returns the scalars of `text` that a terminal would act on or hide, except for colours and line ends.
   static func leaks(in text: String) -> [Unicode.Scalar] {
     let plain = text.replacing(#/\u{1B}\[[0-9;]*m/#, with: "").replacing("\r\n", with: "\n")
     return plain.unicodeScalars.filter { scalar in

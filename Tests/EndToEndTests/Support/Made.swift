@@ -1,7 +1,8 @@
 import Foundation
 
-/// Files and homes that many tests begin with. Each is made once for all processes of a test run, by whichever needs it
-/// first: `scripts/test` gives them a directory in `HPEER_TEST_MADE`; without it they are this process's own.
+/// A cache of files and homes that many tests start with. Each is created once per test run, by the first process
+/// that needs it: `scripts/test` shares a directory through `HPEER_TEST_MADE`; without that variable each process has
+/// its own.
 enum Made {
   private static let own = Result { try Scratch() }
 
@@ -9,7 +10,7 @@ enum Made {
     try ProcessInfo.processInfo.environment["HPEER_TEST_MADE"] ?? own.get().path
   }
 
-  /// The path of what `make` has made, a file or a directory, at the path that it is given. Nobody may change it.
+  /// Returns the path of the file or directory that `make` created. Tests must not modify it.
   static func once(_ name: String, _ make: (String) async throws -> Void) async throws -> String {
     let path = try directory() + "/" + name
     if FileManager.default.fileExists(atPath: path) { return path }

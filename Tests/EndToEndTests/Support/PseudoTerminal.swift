@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A process on a terminal of its own, 80x24 unless said otherwise, with everything that it has written there.
+/// A process on its own terminal, 80x24 by default, and everything that it has written there.
 final class PseudoTerminal: Sendable {
   private let screen = Mutex<(bytes: [UInt8], isOver: Bool)>(([], false))
   private let primary: Int32
@@ -44,10 +44,10 @@ final class PseudoTerminal: Sendable {
     close(primary)
   }
 
-  /// Everything that was written, control sequences and all.
+  /// Everything that was written, including control sequences.
   var text: String { String(decoding: screen.withLock { $0.bytes }, as: UTF8.self) }
 
-  /// The lines, without control sequences, from the first that was written to the one that the cursor is on.
+  /// The lines without control sequences, from the first line written to the cursor's line.
   var lines: [String] {
     text.replacing(#/\u{1B}\[[0-9;]*[mK]/#, with: "").replacing("\r\n", with: "\n")
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -64,7 +64,7 @@ final class PseudoTerminal: Sendable {
     }
   }
 
-  /// When all that was written has been read.
+  /// Waits for the process to end and for all of its output to be read, and returns its exit status.
   func exitStatus() async throws -> Int32 {
     let status = try await eventually("the process ends") { [self] in
       process.withLock { $0.isRunning ? nil : $0.terminationStatus }
@@ -74,9 +74,9 @@ final class PseudoTerminal: Sendable {
   }
 }
 
-/// Reads QR codes out of what a terminal shows.
+/// A reader of QR codes on a terminal.
 enum ScreenQR {
-  /// The half blocks of `screen` as a picture (portable graymap), a module being `scale` pixels wide.
+  /// Returns the half blocks on `screen` as a portable graymap in which a module is `scale` pixels wide.
   static func picture(of screen: String, scale: Int = 6) -> Data? {
     // A row is painted black on white from its first to its last column; there may be text beside it.
     let rows = screen.matches(of: #/\u{1B}\[38;5;16;48;5;231m([ ▀▄█]{21,})\u{1B}\[0m/#).map { Array($0.1) }

@@ -1,27 +1,28 @@
 import Foundation
 import Testing
 
-/// A made-up export without files beside its XML, made once for all tests, and a home that holds it.
+/// A synthetic export without files beside its XML, and a home into which it was imported. Both are made once for all
+/// tests.
 struct SampleExport {
-  /// About 3,000 records, and the same person's export some weeks later.
+  /// An export of about 3,000 records. `smallLater` is the same person's export some weeks later.
   static let small = SampleExport("small", ["--records", "3000"])
   static let smallLater = SampleExport("small-later", ["--records", "3000", "--later"])
-  /// Five batches.
+  /// An export of five import batches.
   static let medium = SampleExport("medium", ["--records", "10000"])
-  /// Takes long enough to import to be interrupted.
+  /// An export that takes long enough to import to be interrupted.
   static let large = SampleExport("large", ["--records", "40000"])
-  /// Long enough on the wire to be interrupted.
+  /// An export that takes long enough to transfer to be interrupted.
   static let huge = SampleExport("huge", ["--records", "200000"])
 
   let name: String
   private let arguments: [String]
 
-  /// - Parameter arguments: those of `scripts/sample-export`.
+  /// - Parameter arguments: The arguments for `scripts/sample-export`.
   init(_ name: String, _ arguments: [String]) {
     (self.name, self.arguments) = (name, arguments)
   }
 
-  /// The zip file.
+  /// The path of the zip file.
   var path: String {
     get async throws {
       try await Made.once(name + ".zip") { path in
@@ -33,7 +34,7 @@ struct SampleExport {
     }
   }
 
-  /// A home into which nothing but this was imported. To be copied.
+  /// A home into which only this export was imported. Copy it before use.
   fileprivate var home: String {
     get async throws {
       let export = try await path

@@ -4,7 +4,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// A home with 50 samples of steps, and what a command in it does and prints.
+/// A home with 50 step counts, and helpers to run commands in it and to check their output.
 struct SampledHome {
   let scratch: Scratch
   private let schema: JSONSchema
@@ -31,7 +31,7 @@ struct SampledHome {
     for line in found { #expect(try schema.violations(of: line, against: name) == [], "\(line)") }
   }
 
-  /// Writes a program that only its owner may run.
+  /// Writes a program that only its owner can run.
   func script(_ path: String, _ text: String) throws {
     try Data(text.utf8).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)

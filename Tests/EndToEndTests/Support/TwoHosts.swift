@@ -8,9 +8,9 @@ final class TwoHosts: Sendable {
   let studio: Host
   let laptop: Host
 
-  /// Why two hosts cannot be had here, or nil.
+  /// The reason why two hosts can't be set up here, or nil.
   static let obstacle = check()
-  /// Why their cable cannot be impaired here, or nil.
+  /// The reason why their cable can't be impaired here, or nil.
   static let netemObstacle = check("netem")
 
   private static func check(_ what: String...) -> String? {
@@ -47,13 +47,13 @@ final class TwoHosts: Sendable {
     if (try? process.run()) != nil { ended.wait() }
   }
 
-  /// `two-hosts avahi|dbus|link|netem ...` for this pair.
+  /// Runs `two-hosts avahi|dbus|link|netem ...` for this pair.
   func control(_ command: String, _ arguments: String...) async throws {
     let outcome = try await RunningCommand([Build.twoHosts, command, name] + arguments).outcome()
     try #require(outcome.status == 0, "two-hosts \(command): \(outcome.errors)")
   }
 
-  /// Takes all of studio's addresses away, of both families, and gives it another: 10.77.0.9.
+  /// Replaces all of studio's addresses, IPv4 and IPv6, by 10.77.0.9.
   func moveStudio() async throws {
     let moved = try await studio.sh(
       """
@@ -68,7 +68,7 @@ final class TwoHosts: Sendable {
     try #require(left.count == 1 && left[0].contains("10.77.0.9"), "\(moved.output)\(moved.errors)")
   }
 
-  /// Has the laptop pair with the serving studio and pull, as a person would: by name, with the code.
+  /// Pairs the laptop with the serving studio and pulls, as a person would: by name and with the code.
   func pairAndPull() async throws -> Outcome {
     let (code, waiting) = try await studio.openWindow()
     let outcome = try await laptop.run("pull", "studio", "--code-stdin", "--json", input: code + "\n")

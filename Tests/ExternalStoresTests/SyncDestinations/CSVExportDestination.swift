@@ -1,8 +1,7 @@
 import ExternalStores
 import Foundation
 
-/// The destination of HealthPush's guide, with its members, file names and columns, and nothing that the guide does not
-/// have.
+/// The destination of HealthPush's guide, with exactly the guide's members, file names and columns.
 struct CSVExportDestination: SyncDestination {
   let id: UUID
   var name: String

@@ -2,15 +2,15 @@ import ExternalStores
 import Foundation
 import Synchronization
 
-/// A destination of the shape of HealthPush's code: keeps points by their ids, and fails as it is told to.
+/// A destination in the style of HealthPush's code that stores points by ID and fails on demand.
 final class PointDestination: SyncDestination {
   struct State {
     var points: [UUID: HealthDataPoint] = [:]
-    /// How many points each call had.
+    /// The number of points in each call.
     var calls: [Int] = []
-    /// How often it was asked to forget everything.
+    /// The number of requests to forget everything.
     var askedToForget = 0
-    /// How often it was asked for its time.
+    /// The number of requests for the time window.
     var askedForWindow = 0
   }
 
@@ -73,7 +73,7 @@ final class PointDestination: SyncDestination {
   func testConnection() async throws -> Bool { true }
 }
 
-/// Has no function that takes anything.
+/// A destination that implements no function that accepts data.
 struct IdleDestination: SyncDestination {
   let id = UUID()
   let name = "idle"

@@ -27,7 +27,7 @@ struct SyncDestinationTests {
     try await record.apply(ChangeBatch(deletions: [Tombstone(sample: samples[index].reference, deleted: .now)]))
   }
 
-  /// The lines that the guide's destination writes of samples, in the order of time.
+  /// Returns the lines that the guide's destination writes for samples, ordered by time.
   private func lines(_ samples: [Sample]) throws -> [String] {
     let dates = ISO8601DateFormatter()
     return try samples.sorted { $0.start < $1.start }.map { sample in
@@ -37,7 +37,7 @@ struct SyncDestinationTests {
     }
   }
 
-  /// The lines of the file that was written last.
+  /// Returns the lines of the file written last.
   private func written(_ folder: URL) throws -> [String] {
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(names.allSatisfy { $0.hasPrefix("healthpush-") && $0.hasSuffix("Z.csv") }, "\(names)")
@@ -111,7 +111,7 @@ struct SyncDestinationTests {
     #expect(try written(folder) == (try lines(left)))
   }
 
-  /// Takes what it is given, and is not heard to say so.
+  /// A destination that accepts data but throws before it can acknowledge it.
   private struct KilledDestination: SyncDestination {
     struct Killed: Error {}
     let destination: CSVExportDestination

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import HealthAnalysis
 
-/// A store to which things happen at random, and questions about it.
+/// A store with random changes, and queries about it.
 struct RollupHistory {
   static let steps = SampleType("HKQuantityTypeIdentifierStepCount")
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
@@ -26,7 +26,7 @@ struct RollupHistory {
 
   let directory: String
   var generator: SeededGenerator
-  /// Of what there was, so that it can be deleted.
+  /// The samples that were added and can be deleted.
   private var known: [Sample] = []
 
   init(directory: String, seed: UInt64) {
@@ -34,7 +34,7 @@ struct RollupHistory {
     generator = SeededGenerator(seed: seed)
   }
 
-  /// A time within some days around a change of clocks, mostly on few of them.
+  /// Returns a time within some days around a clock change, concentrated on a few of them.
   private mutating func time() -> Timestamp {
     // 2024-10-20.
     let day: Int64 = 1_729_382_400_000_000
@@ -66,7 +66,7 @@ struct RollupHistory {
 
   mutating func samples(_ count: Int) -> [Sample] { (0..<count).map { _ in sample() } }
 
-  /// Does one thing to the store.
+  /// Makes a random change to the store.
   mutating func step(_ store: HealthStore) async throws {
     switch Int.random(in: 0..<10, using: &generator) {
     case 0...5:
@@ -129,7 +129,7 @@ extension UUID {
 }
 
 extension Statistics {
-  /// Whether another says the same, but for what rounds when numbers are added in another order.
+  /// Returns whether two results are equal, except for rounding when numbers are added in a different order.
   func isNearly(_ other: Statistics) -> Bool {
     var (one, two) = (self, other)
     guard one.values.count == two.values.count else { return false }
@@ -142,7 +142,7 @@ extension Statistics {
 }
 
 extension Statistics {
-  /// In words.
+  /// Returns a description of the differences.
   func difference(from other: Statistics) -> String {
     let buckets = Dictionary(uniqueKeysWithValues: values.map { ($0.bucket.start, $0) })
     let others = Dictionary(uniqueKeysWithValues: other.values.map { ($0.bucket.start, $0) })

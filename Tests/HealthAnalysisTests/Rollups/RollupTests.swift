@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthAnalysis
 
-/// What is kept is what the samples say, whatever has happened.
+/// Tests that stored statistics always equal those computed from the samples.
 @Suite struct RollupTests {
   private let directory: TemporaryDirectory
 
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  /// A store that is put back from a copy, and goes on from there.
+  /// A store is restored from a copy and continues from there.
   @Test(arguments: 0..<6 as Range<UInt64>)
   func aStoreThatGoesBackTakesItsNumbersAlong(seed: UInt64) async throws {
     var history = RollupHistory(directory: directory.path, seed: seed)
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  /// An import that is taken back leaves no tombstone, and what it deleted comes back.
+  /// An undone import leaves no tombstones, and samples that it deleted return.
   @Test(arguments: 0..<4 as Range<UInt64>)
   func anUndoneImportIsInNoNumber(seed: UInt64) async throws {
     var history = RollupHistory(directory: directory.path, seed: seed)
@@ -99,7 +99,7 @@ import Testing
     for _ in 0..<8 { try await expectSame(&history, store, rollups, seed) }
   }
 
-  /// The import is over when it returns.
+  /// Imports samples. The import is complete when this returns.
   private func importExport(_ samples: [Sample], into store: HealthStore) throws {
     var coder = ChangeCoder()
     for sample in samples { try coder.add(sample) }
@@ -110,7 +110,7 @@ import Testing
     case gone, garbage, empty, otherVersion, cells, evidence, history
   }
 
-  /// Whatever becomes of the file, the numbers are right, and it is made anew.
+  /// A damaged file is recreated, and its values are right in every case.
   @Test(arguments: Damage.allCases)
   private func aDamagedFileIsMadeAnew(damage: Damage) async throws {
     var history = RollupHistory(directory: directory.path, seed: 7)

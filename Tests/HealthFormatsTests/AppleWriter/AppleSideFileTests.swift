@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// The files beside the XML: what is written is read as the same.
+/// Tests that the files beside the XML are unchanged after they are written and read back.
 @Suite struct AppleSideFileTests {
   private static let start = Timestamp(seconds: 1_718_447_400)
 

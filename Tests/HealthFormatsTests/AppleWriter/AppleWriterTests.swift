@@ -5,9 +5,9 @@ import Testing
 
 @testable import HealthFormats
 
-/// An export that is read and written again lacks nothing.
+/// Tests that an export loses nothing when it is read and written again.
 @Suite struct AppleWriterTests {
-  /// One of everything.
+  /// An export with an element of each kind.
   private static let rich = ExportText(
     ##"<Me HKCharacteristicTypeIdentifierDateOfBirth="1980-01-02" HKCharacteristicTypeIdentifierBiologicalSex="HKBiologicalSexFemale" HKCharacteristicTypeIdentifierBloodType="" HKCharacteristicTypeIdentifierFitzpatrickSkinType="HKFitzpatrickSkinTypeNotSet" HKCharacteristicTypeIdentifierCardioFitnessMedicationsUse="None"/>"##,
     ExportText.record(
@@ -102,7 +102,7 @@ import Testing
     #expect(text.hasSuffix("</HealthData>\n"))
   }
 
-  /// What no import of Apple's made must not break the file.
+  /// Samples that no import of Apple's exports produces must not break the file.
   @Test func oddSamplesGiveAFileThatCanBeRead() throws {
     var writer = AppleExportWriter(exportDate: Timestamp(seconds: 0), offset: 0)
     writer.begin(characteristics: [])

@@ -3,7 +3,7 @@ import HealthModel
 
 @testable import HealthFormats
 
-/// The elements of an export, read by other means than the product's, in a form that is equal for elements that say the same.
+/// The elements of an export, parsed independently of the product, in a form that is equal for equivalent elements.
 struct AppleXML {
   struct Element {
     var name: String
@@ -13,7 +13,7 @@ struct AppleXML {
 
   var root = Element(name: "")
 
-  /// Everything from `<HealthData` on; as lenient as the files that people have.
+  /// Parses everything from `<HealthData` on, as leniently as real files need.
   init(_ text: String) {
     var stack = [root]
     let start = text.firstRange(of: #/<HealthData[\s>]/#)?.lowerBound ?? text.endIndex
@@ -58,12 +58,12 @@ struct AppleXML {
     return text
   }
 
-  /// The elements in the root, but for the date of the export, each as one text.
+  /// Returns each element in the root, except for the export date, as text.
   func elements() -> [String] {
     root.children.filter { $0.name != "ExportDate" }.map { Canonical.text($0) }
   }
 
-  /// `element/@attribute` of everything that occurs.
+  /// All element and attribute names that occur, as `element/@attribute`.
   var attributeNames: Set<String> { Self.attributeNames(of: root) }
 
   private static func attributeNames(of element: Element) -> Set<String> {
@@ -80,7 +80,8 @@ struct AppleXML {
   }
 }
 
-/// Elements as text: attributes and children sorted, dates as instants, numbers as such, devices without their address.
+/// A canonical text of elements: sorted attributes and children, dates as instants, numbers as values, devices
+/// without their address.
 enum Canonical {
   static func text(_ element: AppleXML.Element, in parent: AppleXML.Element? = nil) -> String {
     var attributes = element.attributes
@@ -130,7 +131,7 @@ enum Canonical {
     return text
   }
 
-  /// A device's text without its first word, `<<HKDevice: 0x281a3c0f0>`, and without the last bracket.
+  /// Returns a device's text without its first word, `<<HKDevice: 0x281a3c0f0>`, and its last bracket.
   private static func withoutAddress(_ text: String) -> String {
     var rest = text[...]
     if text.hasPrefix("<<HKDevice: ") { rest = text.drop { $0 != "," && $0 != ">" } }
@@ -145,7 +146,7 @@ enum Canonical {
   }
 }
 
-/// Elements of `expected` that are not among `actual`, each as often as it is missing.
+/// Returns the elements of `expected` that are missing in `actual`, each as often as it is missing.
 func missing(_ expected: [String], from actual: [String]) -> [String] {
   var rest = Dictionary(actual.map { ($0, 1) }, uniquingKeysWith: +)
   return expected.filter {
@@ -155,7 +156,7 @@ func missing(_ expected: [String], from actual: [String]) -> [String] {
   }
 }
 
-/// An export that was read, written again by ``AppleExportWriter``.
+/// An export that was read and then written by ``AppleExportWriter``.
 struct RewrittenExport {
   let text: String
   let omitted: Int

@@ -1,6 +1,6 @@
 @testable import HealthFormats
 
-/// An export that has every element and attribute of the document type, and unknown ones in every place.
+/// An export with every element and attribute of the document type, and unknown ones in every place.
 enum EverythingExport {
   static let text: String = {
     var export = ExportText(me, record, beats, correlation, member, workout, summary, clinical, audiogram, prescription)

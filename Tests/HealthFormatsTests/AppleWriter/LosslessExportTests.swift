@@ -4,9 +4,9 @@ import Testing
 
 @testable import HealthFormats
 
-/// All that the document type allows, and what it does not, is there again after it was read and written.
+/// Tests that everything in the document type, and unknown content, is kept when an export is read and written.
 @Suite struct LosslessExportTests {
-  /// Else the test below would prove less than it says.
+  /// Checks the example, because otherwise the test below would prove less than its name says.
   @Test func theExampleHasEveryAttributeOfTheDocumentType() {
     let attributes = AppleXML(EverythingExport.text).attributeNames
     var element = ""
@@ -43,7 +43,7 @@ import Testing
     #expect(written.children.first.map { Canonical.text($0) } == read.children.first.map { Canonical.text($0) })
   }
 
-  /// Eleven, of which the last is not the second.
+  /// Eleven elements, because as text the eleventh sorts before the second.
   @Test func elementsOfThePersonStayInTheirOrder() throws {
     let elements = (1...11).map { "<Future n=\"\($0)\"/>" }.joined()
     let text = ExportText(
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  /// The clocks of people's exports, each in the form of their locale.
+  /// Clock formats of real exports, each in the form of its locale.
   @Test(arguments: [
     ["20:00:01.68", "20:00:02.10"], ["00:59:59,50", "01:00:00,25"], ["9:59:59.9", "10:00:00.1"],
     ["8:00:01.68 PM", "8:00:02.10 PM"], ["8:00:01.68\u{202F}PM", "8:00:02.10\u{202F}PM"],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Writes sample files by others again, where there are any (see ``FixtureTests``), and looks for what is missing.
+/// Tests that rewrite third-party sample files, if there are any (see ``FixtureTests``), and look for losses.
 @Suite struct RewrittenFixtureTests {
   private static let files: [String] = {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

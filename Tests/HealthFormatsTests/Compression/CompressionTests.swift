@@ -6,7 +6,7 @@ import ZstandardFrames
 
 @testable import HealthFormats
 
-/// Files of samples that are compressed as a whole.
+/// Tests of compressed files of samples.
 @Suite struct CompressionTests {
   private static let text = Array((0..<20_000).map { "line \($0 * 7919 % 10_007)\n" }.joined().utf8)
 
@@ -21,7 +21,7 @@ import ZstandardFrames
     return result + compressor.finish()
   }
 
-  /// - Parameter pieces: how much the file gives at a time.
+  /// - Parameter pieces: The number of bytes that the file returns at a time.
   private static func content(
     of bytes: [UInt8], _ compression: FileCompression, pieces: Int = 1 << 20, reads: Int = 7000
   ) throws -> [UInt8] {
@@ -37,7 +37,7 @@ import ZstandardFrames
     }
   }
 
-  /// A frame that says it holds 136 bytes, and holds none.
+  /// The frame states a size of 136 bytes but is empty.
   @Test func aFrameThatLiesAboutItsSizeIsTheSameHoweverItIsRead() {
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x88, 1, 0, 0]
     let found = [1, 41, 136, 1 << 16].map { try? Self.content(of: frame, .zstandard, reads: $0) }
@@ -56,7 +56,7 @@ import ZstandardFrames
     }
   }
 
-  /// The tools that people have.
+  /// Tests compatibility with the usual command-line tools.
   @Test(arguments: [(FileCompression.gzip, "gzip"), (.zstandard, "zstd")])
   func toolsReadItAndAreRead(compression: FileCompression, tool: String) throws {
     let folder = try TemporaryFolder()
@@ -123,7 +123,7 @@ import ZstandardFrames
     #expect(throws: ImportError.self) { try Self.content(of: file, compression) }
   }
 
-  /// Three hundred megabytes of white space, which no limit on a value stops. What gzip can say is not as much.
+  /// The file has 300 MB of whitespace, which no limit on a value stops. gzip can't compress as strongly.
   @Test func aBombIsRefused() throws {
     let compressor = FileCompression.zstandard.compressor()
     let blank = Array(repeating: UInt8(ascii: " "), count: 4 << 20)
@@ -143,7 +143,7 @@ import ZstandardFrames
     #expect(total < 200 << 20)
   }
 
-  /// A frame that asks for more memory than there should be (RFC 8878, 3.1.1.1.2).
+  /// The frame requests more memory than is allowed (RFC 8878, 3.1.1.1.2).
   @Test func aLargeWindowIsRefused() throws {
     let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 0b10001 << 3, 1, 0, 0]
     let error = #expect(throws: ImportError.self) { try Self.content(of: frame, .zstandard) }
@@ -189,7 +189,7 @@ import ZstandardFrames
   }
 }
 
-/// Gives so many bytes at a time.
+/// A source that returns a limited number of bytes at a time.
 private final class PiecewiseSource: ByteSource {
   private let source: MemorySource
   private let size: Int

@@ -48,7 +48,7 @@ import Testing
     #expect(entries.first.map { Int($0.size) } == Self.files[0].content.count)
   }
 
-  /// More than a directory of the old kind can count.
+  /// The number of files exceeds the limit of a directory without zip64.
   @Test func manyFiles() throws {
     let files = (0..<66_000).map { (name: "\($0)", content: [UInt8](), isLarge: false) }
     let entries = try ZipArchive(path: try folder.write(archive(files), to: "x.zip")).entries()
@@ -56,7 +56,7 @@ import Testing
     #expect(entries.last?.name == "65999")
   }
 
-  /// Programs that people have.
+  /// Tests compatibility with the usual programs.
   @Test(arguments: [
     "unzip -tqq x.zip", "python3 -c 'import zipfile,sys; sys.exit(zipfile.ZipFile(\"x.zip\").testzip() is not None)'",
   ])

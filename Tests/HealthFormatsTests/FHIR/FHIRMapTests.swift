@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// The table of codes, and files that take its place for some types.
+/// Tests of the table of codes, and of files that replace it for some types.
 @Suite struct FHIRMapTests {
   private static let header = "type\tcategory\tprofile\tunit\tucum\tsystem\tcode\tdisplay\n"
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// What FHIR has a place for is read back exactly.
+/// Tests that content that FHIR can represent is read back exactly.
 @Suite struct FHIRRoundTripTests {
   private func expectRoundTrip(
     _ samples: [Sample], _ form: FHIRWriter.Form, chunkSize: Int = 1 << 16, leftOut: Int
@@ -31,7 +31,7 @@ import Testing
     try expectRoundTrip(SampleMaker.catalogue, form, leftOut: 1)
   }
 
-  /// Left out: instants that no year of four digits has, tracks, and what is larger than a FHIR string.
+  /// The exceptions are instants outside years of four digits, tracks, and content larger than a FHIR string.
   @Test(arguments: FHIRWriter.Form.allCases)
   func everyOddity(form: FHIRWriter.Form) throws {
     let samples = SampleMaker.edgeCases
@@ -50,7 +50,7 @@ import Testing
     for form in FHIRWriter.Form.allCases { try expectRoundTrip(samples, form, chunkSize: chunkSize, leftOut: 0) }
   }
 
-  /// Values of every size: as fractions in `%`, and in the unit that they came in.
+  /// Values of every size are kept, as fractions in `%` and in their original unit.
   @Test func numbersAreKept() throws {
     var maker = SampleMaker(seed: 22)
     let units = [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// docs/reference/formats/fhir, which says what resources look like.
+/// Tests against docs/reference/formats/fhir, which defines the resources.
 @Suite struct FHIRSchemaTests {
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/reference/formats/fhir").path

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// What resources say to programs that know nothing of hpeer.
+/// Tests of resources as other programs read them.
 @Suite struct FHIRWriterTests {
   private var maker = SampleMaker(seed: 5)
 

@@ -5,7 +5,8 @@ import Testing
 
 @testable import HealthFormats
 
-/// Resources of other programs, and hpeer's own with something wrong in them: each leaves out itself, and is counted.
+/// Tests of resources from other programs, and of hpeer's own with errors: only the affected resource is skipped, and
+/// it is counted.
 @Suite struct HostileFHIRTests {
   private static let own: String = {
     var maker = SampleMaker(seed: 9)

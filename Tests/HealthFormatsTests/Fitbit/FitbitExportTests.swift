@@ -5,16 +5,17 @@ import Testing
 
 @testable import HealthFormats
 
-/// Two invented days in New York, of which the second has 25 hours: what each file says of them was counted by hand.
+/// Tests with two invented days in New York, the second of which has 25 hours. The expected values were counted by
+/// hand.
 @Suite struct FitbitExportTests {
-  /// `Fitbit` and its folders.
+  /// The path of the `Fitbit` folder.
   static let takeout = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/Takeout").path
   private static let days = ["2025-11-01", "2025-11-02"]
   private let zone: TimeZone
 
   init() throws { zone = try #require(TimeZone(identifier: "America/New_York")) }
 
-  /// All that an export was read to.
+  /// The complete result of reading an export.
   struct Found {
     var samples: [Sample] = []
     var readings: [Sample] = []
@@ -38,7 +39,7 @@ import Testing
       }
     }
 
-    /// Minutes of a stage in the sleeps that end on a day.
+    /// Returns the minutes of a sleep stage within a time range.
     func minutes(_ value: Int64, of hours: ClosedRange<String>) -> Double {
       let (start, end) = (Timestamp(iso8601: hours.lowerBound), Timestamp(iso8601: hours.upperBound))
       return samples.reduce(0) { sum, sample in
@@ -98,7 +99,7 @@ import Testing
     #expect(found.values("BodyFatPercentage", on: "2025-11-01", in: zone) == [0.215])
   }
 
-  /// The times in which the sleeps are.
+  /// The time ranges of the sleeps.
   private static let first = "2025-11-01T03:40:30Z"..."2025-11-01T11:11:00Z"
   private static let nap = "2025-11-01T18:05:00Z"..."2025-11-01T19:00:00Z"
   private static let second = "2025-11-02T03:10:00Z"..."2025-11-02T11:40:00Z"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// A file that was read whole.
+/// The result of reading a whole file.
 struct HealthAppTransferReading {
   var samples: [Sample] = []
   var report: ImportReport
@@ -37,7 +37,7 @@ struct HealthAppTransferReading {
       + #""sourceName":"iPhone"\#(members.isEmpty ? "" : ",")\#(members)}"#
   }
 
-  /// Whatever is written is read back, and written again as the same bytes.
+  /// Files that are read and written again have the same bytes.
   @Test(arguments: HealthAppTransferWriter.Form.allCases, [1, 5, 4096])
   func whatIsWrittenComesBack(form: HealthAppTransferWriter.Form, chunkSize: Int) throws {
     var maker = SampleMaker(seed: 11)
@@ -82,7 +82,7 @@ struct HealthAppTransferReading {
     #expect(samples[4].metadata == ["a": .integer(1), "b": "c", "d": "[1]"])
   }
 
-  /// The formats of the app are told from those of hpeer and of Health Auto Export, whatever comes first.
+  /// The app's formats are distinguished from those of hpeer and of Health Auto Export, whatever comes first.
   @Test func itIsRecognisedByItsContent() throws {
     let folder = try TemporaryFolder()
     func form(_ text: String) throws -> HealthAppTransferFile.Form? {
@@ -102,7 +102,7 @@ struct HealthAppTransferReading {
     #expect(try form(#"{"data":{"metrics":[]}}"#) == nil)
   }
 
-  /// One that cannot be read leaves out nothing else, and is counted by its reason.
+  /// An unreadable sample is skipped and counted by its reason, without affecting other samples.
   @Test func whatIsNoSampleIsSkipped() throws {
     let bad = [
       steps(type: "ofTomorrow"), steps(""), steps(#""value":"much""#), steps(#""value":true"#), "7", "null", "{}",

@@ -6,9 +6,10 @@ import Testing
 
 @testable import HealthFormats
 
-/// What the app's importer takes: it refuses a JSON file for one sample that it cannot read, and skips rows in silence.
+/// Tests against the rules of the app's importer, which rejects a whole JSON file for a sample that it can't read,
+/// and silently skips such rows of a CSV file.
 @Suite struct HealthAppTransferWriterTests {
-  /// As the app decodes it.
+  /// A sample as the app decodes it.
   private struct AppSample: Decodable {
     var id: UUID
     var type: String
@@ -72,7 +73,7 @@ import Testing
     return decoder
   }
 
-  /// The names that the app knows, where they are at hand.
+  /// Returns whether the app knows a type.
   private func isKnown(_ type: String) -> Bool { AppTypes.entry(named: type) != nil }
 
   private func samples(seed: UInt64) -> [Sample] {
@@ -101,7 +102,7 @@ import Testing
     #expect(file.metadata.dateRange?.end == flat.map(\.endDate).max())
   }
 
-  /// One way of writing is faster, and the other is the judge of it.
+  /// The faster writer must produce the same as an encoder.
   @Test(arguments: DateSpelling.allCases)
   func printedIsWhatIsEncoded(dates: DateSpelling) throws {
     var samples = samples(seed: 3)
@@ -127,7 +128,7 @@ import Testing
     #expect(count > 200)
   }
 
-  /// It splits the table into lines first, and takes dates with a fraction only.
+  /// The app first splits the table into lines, and accepts only dates with fractions.
   @Test(arguments: [UInt64(1), 2])
   func anyRecordIsATableOfWholeLines(seed: UInt64) throws {
     let table = Self.text(samples(seed: seed), .csv)
@@ -231,7 +232,7 @@ import Testing
     }
   }
 
-  /// The table of the app's types, where it is at hand.
+  /// Compares the types with the app's table, if the table is available.
   @Test func theTypesAreTheApps() throws {
     let table = URL(filePath: #filePath).deletingLastPathComponent().appending(
       path: "../../../../shared/data/sample_types.tsv")

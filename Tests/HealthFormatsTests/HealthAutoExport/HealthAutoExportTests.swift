@@ -5,7 +5,7 @@ import Testing
 @testable import HealthFormats
 
 @Suite struct HealthAutoExportTests {
-  /// A file with one metric.
+  /// Returns a file with a single metric.
   private func metric(_ name: String, units: String = "count", _ points: String...) -> String {
     #"{"data":{"metrics":[{"name":"\#(name)","units":"\#(units)","data":[\#(points.joined(separator: ","))]}]}}"#
   }

@@ -78,7 +78,7 @@ import Testing
     #expect(try read(bytes).isEmpty)
   }
 
-  /// Each by our own reader, which takes none for an aggregate.
+  /// Each file is read by hpeer's own reader, which must not take it for an aggregate.
   @Test func whatIsWrittenIsReadBack() throws {
     let members = [("Systolic", 120.0), ("Diastolic", 80)].map { quantity("BloodPressure" + $0, $1, "mmHg") }
     let pressure = sample(
@@ -196,7 +196,7 @@ import Testing
     #expect(String(decoding: bytes, as: UTF8.self) == "{\"data\":{}}\n")
   }
 
-  /// Units of the table that convert from those of HealthKit's catalogue, and every name once.
+  /// The table's units can be converted from those of HealthKit's catalogue, and every name occurs once.
   @Test func everyMetricTakesItsTypesUnit() {
     var names: Set<String> = []
     for entry in SampleTypeCatalogue.healthKit.entries {

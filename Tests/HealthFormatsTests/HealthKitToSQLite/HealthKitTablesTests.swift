@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// The program itself is asked in EndToEndTests; here is what its exports seldom have.
+/// Tests of content that healthkit-to-sqlite's exports rarely have. EndToEndTests run the program itself.
 @Suite struct HealthKitTablesTests {
   private static let start = Timestamp(seconds: 1_718_440_200)
 
@@ -45,7 +45,7 @@ import Testing
     ] { #expect(HealthKitTables.table(of: SampleType(type)) == table) }
   }
 
-  /// The identifier is what sqlite_utils.utils.hash_record says of the same record.
+  /// The identifier equals the result of sqlite_utils.utils.hash_record for the same record.
   @Test func aWorkoutHasTheIdentifierThatSQLiteUtilsGivesIt() throws {
     let events = [
       WorkoutEvent(type: "HKWorkoutEventTypePause", date: Timestamp(seconds: Self.start.seconds + 600)),
@@ -113,7 +113,7 @@ import Testing
     #expect(row?.table == "rStepCount")
   }
 
-  /// The fast way makes what the other one makes.
+  /// The faster way must produce the same as the other.
   @Test func pagesAndSamplesGiveTheSameRows() throws {
     var maker = SampleMaker(seed: 7)
     var coder = ChangeCoder()

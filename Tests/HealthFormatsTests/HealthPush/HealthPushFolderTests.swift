@@ -29,7 +29,7 @@ struct HealthPushFolderTests {
     return (samples, readings, report)
   }
 
-  /// As HealthPush writes it.
+  /// Returns a record in HealthPush's format.
   private func record(
     _ identifier: String, _ key: String, _ value: String, _ unit: String, kind: String = "quantity", uuid: String,
     aggregation: String = "raw", more: String = ""

@@ -149,7 +149,7 @@ import Testing
     #expect(found.count == 0 && found.skipped.count == 1)
   }
 
-  /// A letter with so many combining marks is one character to Swift.
+  /// Returns a letter with a number of combining marks, which is a single character in Swift.
   private func smeared(_ marks: Int) -> String { "a" + String(repeating: "\u{301}", count: marks) }
 
   @Test("of a name of one endless character little is said, and a longer one than any is refused")

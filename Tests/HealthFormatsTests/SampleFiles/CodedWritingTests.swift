@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Files are written from coded samples, which gives byte for byte what is written sample by sample.
+/// Tests that files written from coded samples are byte for byte the same as files written sample by sample.
 @Suite struct CodedWritingTests {
   private func expectSame(_ pages: [[Sample]], _ writer: some SampleFileWriter) throws {
     var (one, other) = (writer, writer)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Files that are not what they should be: one clear error with a place, or all that is whole.
+/// Tests of invalid files: the result is a single clear error with a position, or everything that is intact.
 @Suite struct HostileSampleFileTests {
   private let samples: [Sample]
 
@@ -23,7 +23,7 @@ import Testing
     }
   }
 
-  /// Wherever a chunk ends, also right after a number that nobody asks for.
+  /// The chunk may end anywhere, even right after a number that is skipped.
   @Test(arguments: 1...12)
   func whatIsPassedOverMayEndWithAChunk(chunkSize: Int) throws {
     let text = Array(#"{"a":12,"b":[true,"x"],"c":null ,"d":7}"#.utf8)
@@ -38,7 +38,7 @@ import Testing
     #expect(keys == ["a", "b", "c", "d"])
   }
 
-  /// Values that follow one another, of which the last is no object and ends with the file.
+  /// The last of several adjacent values isn't an object and ends with the file.
   @Test(arguments: 1...9)
   func theLastValueMayEndWithTheFile(chunkSize: Int) throws {
     var scanner = JSONScanner(source: MemorySource(Array("[1]true".utf8)), path: "memory", chunkSize: chunkSize)
@@ -47,7 +47,7 @@ import Testing
     #expect(try scanner.peek() == nil)
   }
 
-  /// The mark of UTF-8 is one at the beginning only, also where a chunk begins later.
+  /// The UTF-8 byte order mark is special only at the beginning of the file, not at the beginning of a chunk.
   @Test(arguments: [1, 3, 5, 4096])
   func bytesOfAMarkElsewhereAreText(chunkSize: Int) throws {
     let text = [0xEF, 0xBB, 0xBF] + Array("a,b\n".utf8) + [0xEF, 0xBB, 0xBF] + Array("c,d\n".utf8)
@@ -56,7 +56,7 @@ import Testing
     #expect(try scanner.row(limit: 100)?.fields.map(\.text) == ["\u{FEFF}c", "d"])
   }
 
-  /// What no other machine would take is not taken from a file, and the rest is.
+  /// Samples that no other machine accepts are skipped, and the rest is imported.
   @Test(arguments: SampleFileTests.formats)
   func samplesThatCouldNotTravelAreLeftOut(format: SampleFile.Format) throws {
     // What is nested deep weighs more, and takes less time than as much side by side.
@@ -87,7 +87,7 @@ import Testing
 
   private static let tooLarge = "a sample larger than other machines take"
 
-  /// Nested deeper than a payload may be, however few bytes that takes.
+  /// The samples are nested more deeply than a payload may be, in few bytes.
   @Test(arguments: SampleFileTests.formats)
   func samplesThatAreTooDeepAreLeftOut(format: SampleFile.Format) throws {
     func nest(_ depth: Int) -> JSONValue { (0..<depth).reduce(JSONValue.null) { value, _ in .array([value]) } }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// What a file is, is told by its content.
+/// Tests of the recognition of files by their content.
 @Suite struct ImportFileTests {
   private let folder: TemporaryFolder
 
@@ -60,7 +60,7 @@ import Testing
     #expect(throws: SampleFileError.synchronisationFile(path: path)) { try ImportFile.recognise(path) }
   }
 
-  /// The phone's language names the columns; dates have no offset, and numbers no sources.
+  /// The columns have names in the phone's language, dates have no offset, and numbers have no sources.
   @Test(arguments: [
     "Date/Time,Active Energy (kJ),Heart Rate [Min] (count/min)\n2024-11-08 00:00:00,418.4,55\n",
     "\u{FEFF}Fecha/Hora,Energía Activa (kJ)\r\n2024-11-08 00:00:00,418.4\r\n",

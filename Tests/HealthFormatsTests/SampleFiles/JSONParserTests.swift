@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Agrees with Foundation on what is JSON and what it says.
+/// Tests that the parser agrees with Foundation about valid JSON and its content.
 @Suite struct JSONParserTests {
   private func parsed(_ text: String) -> JSONValue? { try? JSONParser.parse(Array(text.utf8)[...]) }
 

@@ -5,12 +5,12 @@ import Testing
 
 @testable import HealthFormats
 
-/// Samples in the form in which hpeer writes nearly all of them are read from their bytes, all others by a decoder. Both
-/// ways give the same samples, the same reports and the same errors.
+/// Tests that the fast reader, which takes samples in hpeer's usual form directly from their bytes, and the general
+/// decoder give the same samples, reports and errors.
 @Suite struct PlainSampleTests {
   private static let formats: [SampleFile.Format] = [.json, .csv]
 
-  /// What a reading gives: samples as texts, up to an error.
+  /// The result of a reading: samples as texts, up to an error.
   private struct Outcome: Equatable {
     var samples: [String] = []
     var report: ImportReport?
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// How many of the samples in a file go the fast way.
+  /// Returns the number of samples in a file that the fast reader can take.
   private func plainCount(_ samples: [Sample], _ format: SampleFile.Format) throws -> Int {
     let text = try SampleText(samples, format).bytes
     var plain = PlainSamples()
@@ -98,7 +98,7 @@ import Testing
     try expectSame(bytes, format, chunkSizes: [9, 300, 5000, 1 << 16])
   }
 
-  /// Bytes of plain samples that are changed, dropped, doubled or exchanged.
+  /// Bytes of plain samples are changed, removed, duplicated or exchanged.
   @Test(arguments: formats, 1...4 as ClosedRange<UInt64>)
   func damagedFilesAreReadTheSame(format: SampleFile.Format, seed: UInt64) throws {
     var maker = SampleMaker(seed: seed)
@@ -214,7 +214,7 @@ import Testing
     #expect(reading.report.records == [SampleMaker.stepCount.rawValue: 9000])
   }
 
-  /// From a file, on a thread of its own.
+  /// A file on disk is read on its own thread.
   @Test(arguments: formats)
   func aFileIsReadOnAThreadOfItsOwn(format: SampleFile.Format) throws {
     var maker = SampleMaker(seed: 10)

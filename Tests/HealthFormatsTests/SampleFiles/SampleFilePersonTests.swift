@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Whose samples a file holds, known before any of them is taken.
+/// Tests that the person of a file is known before any of its samples is imported.
 @Suite struct SampleFilePersonTests {
   private static let birth = "1986-05-17"
 
@@ -16,7 +16,7 @@ import Testing
       payload: .characteristic(CharacteristicValue(value: value)))
   }
 
-  /// With the person in the middle, and what only looks like one.
+  /// Samples with the person in the middle, and texts that only look like a person.
   private var samples: [Sample] {
     var maker = SampleMaker(seed: 3)
     var steps = (0..<60).map { maker.steps(at: $0) }
@@ -52,7 +52,7 @@ import Testing
     #expect(try SampleFile(format: format, bytes: bytes).person() == Person())
   }
 
-  /// Somebody else's programs write all on one line, or each member on a line of its own.
+  /// Other programs write everything on a single line, or each member on its own line.
   @Test func otherLayoutsOfJSONAreRead() throws {
     let text = String(decoding: try SampleText(samples, .json).bytes, as: UTF8.self)
     try expectPerson(Array(text.replacing("\",\"", with: "\",\n \"").utf8), .json)
@@ -62,7 +62,7 @@ import Testing
     try expectPerson(Array(line.utf8), .json, chunkSizes: [4096, 1 << 20])
   }
 
-  /// As JSON may, and hpeer does not.
+  /// JSON may escape letters, though hpeer doesn't.
   @Test(arguments: [SampleFile.Format.json, .changeFeed])
   func escapedIdentifiersAreRead(format: SampleFile.Format) throws {
     let text = String(decoding: try SampleText(samples, format).bytes, as: UTF8.self)

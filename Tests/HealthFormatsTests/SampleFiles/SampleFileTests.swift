@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Files of samples in hpeer's own formats: what is written is read back exactly.
+/// Tests that files in hpeer's own formats are read back exactly.
 @Suite struct SampleFileTests {
   static let formats: [SampleFile.Format] = [.json, .csv, .changeFeed]
 
@@ -103,7 +103,7 @@ import Testing
   }
 }
 
-/// Samples as a file.
+/// The text of a file of samples.
 struct SampleText {
   var bytes: [UInt8] = []
 
@@ -118,7 +118,7 @@ struct SampleText {
     }
   }
 
-  /// - Returns: the samples that FHIR has a place for.
+  /// - Returns: The samples that FHIR can represent.
   mutating func write(
     fhir samples: [Sample], _ form: FHIRWriter.Form, subject: FHIRWriter.Subject = .patient(UUID()),
     map: FHIRMap = .standard
@@ -141,7 +141,7 @@ struct SampleText {
   }
 }
 
-/// All that reading a file of samples gave.
+/// The complete result of reading a file of samples.
 struct SampleReading {
   var samples: [Sample] = []
   var deletions: [Tombstone] = []
@@ -158,7 +158,7 @@ struct SampleReading {
     try add(all)
   }
 
-  /// Of Health Auto Export.
+  /// Reads a Health Auto Export file.
   init(
     autoExport text: String, asOf: Timestamp? = nil, period: AggregationPeriod? = nil, chunkSize: Int = 1 << 16
   ) throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Builds electrocardiograms as Apple's export has them.
+/// A builder of electrocardiograms in the format of Apple's export.
 enum ElectrocardiogramText {
   static func file(
     recorded: String = "2023-03-04 20:55:07 -0500", device: String = "\"Watch6,7\"", rate: String = "512 hertz",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Builds GPX files as Apple's export has them.
+/// A builder of GPX files in the format of Apple's export.
 enum GPXText {
   static func point(
     _ second: Int, _ latitude: Double = 52.5, _ longitude: Double = 13.25, extensions: Bool = true
@@ -138,7 +138,7 @@ enum GPXText {
   }
 }
 
-/// A text that repeats one piece again and again.
+/// A source that repeats a text.
 final class RepeatingSource: ByteSource {
   private let unit: [UInt8]
   private var pending: [UInt8]

@@ -24,7 +24,7 @@ import Testing
       + #"<FileReference path="\#(path)"/></WorkoutRoute>"#
   }
 
-  /// Writes an export into the folder, or into a zip file in it, and reads it.
+  /// Writes an export to the folder, or to a zip file in it, and reads it.
   private func read(_ body: [String], files: [String: String] = [:], zipped: Bool = false) throws -> Reading {
     let xml = ExportText(body).text
     if zipped { return try Reading(AppleHealthExport(path: try zip(xml, files))) }
@@ -95,7 +95,7 @@ import Testing
     #expect(first.uuids == again.uuids)
   }
 
-  /// In a zip file, because Foundation cannot write a file of that name.
+  /// The file is in a zip file, because Foundation can't write a file of that name.
   @Test func aNameMayBeginWithWhatJoinsTheSlashBeforeIt() throws {
     let name = "workout-routes/\u{301}a.gpx"
     let reading = try read([workout(route("/\(name)"))], files: [name: gpx], zipped: true)
@@ -165,7 +165,7 @@ import Testing
 
   // MARK: Files that several routes name
 
-  /// How many points the routes have that begin at `starts`, and last a minute, and all name the one file.
+  /// Returns the numbers of points of routes that begin at `starts`, last a minute, and all refer to the same file.
   private func pointsOfRoutes(at starts: [Int], sharing file: String, zipped: Bool = false) throws -> [Int] {
     let path = "/workout-routes/route_1.gpx"
     let reading = try read(
@@ -357,7 +357,7 @@ import Testing
       ])
   }
 
-  /// More than that of one sample no other machine would take.
+  /// No other machine accepts a sample with larger attachments.
   @Test func attachmentsOfOnePrescriptionAreSixteenMebibytes() throws {
     let names = ["attachment-1", "attachment-2", "attachment-3", "attachment-4"]
     let prescription =

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthFormats
 
-/// Files of an export that would vanish without a word.
+/// Tests that no file of an export is skipped silently.
 @Suite struct UnreadFileTests {
   private let folder: TemporaryFolder
   private static let files = [

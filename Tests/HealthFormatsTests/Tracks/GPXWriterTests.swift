@@ -42,7 +42,7 @@ import Testing
     #expect(lines(text) == Array(repeating: #"<trkpt lat="1.0000000" lon="2.0000000"></trkpt>"#, count: 2))
   }
 
-  /// The nearest one within five seconds, also where points go back in time.
+  /// The nearest heart rate within five seconds counts, even if points go back in time.
   @Test func theNearestHeartRateCounts() {
     func rate(_ second: Int64, _ value: Double) -> GPXWriter.HeartRate {
       GPXWriter.HeartRate(time: Timestamp(microseconds: start.microseconds + second * 1_000_000), value: value)

@@ -5,7 +5,7 @@ import Testing
 @Suite("Which samples are meant") struct SampleFilterTests {
   private static let (steps, height) = (SampleType("steps"), SampleType("height"))
 
-  /// A second, or one of the first and last instants of all.
+  /// Returns a time in seconds, or an extreme time given in microseconds.
   private static func at(_ second: Int64) -> Timestamp {
     abs(second / 2) > 1 << 60 ? Timestamp(microseconds: second) : Timestamp(seconds: second)
   }

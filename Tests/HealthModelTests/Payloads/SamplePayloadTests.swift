@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct SamplePayloadTests {
-  /// The names are on the wire and in stores: none may change or go.
+  /// The names are part of the protocol and of stores and must never change.
   @Test func everyKindIsRegisteredOnce() {
     #expect(
       Payload.contentTypes.map { $0.kind }.sorted() == [
@@ -15,7 +15,7 @@ import Testing
     #expect(!Payload.isKnown(kind: "stateOfMind"))
   }
 
-  /// By columns and by JSON; and what it says of itself is what it is registered as.
+  /// Each kind is read back from columns and from JSON, and is registered under its own name.
   @Test func eachKindReadsWhatItWrites() throws {
     var maker = SampleMaker(seed: 12)
     let samples = SampleMaker.edgeCases + maker.samples(500)
@@ -35,7 +35,8 @@ import Testing
     #expect(kinds.isSuperset(of: Payload.contentTypes.map { $0.kind }))
   }
 
-  /// What machines compare to tell whether they hold the same (`docs/protocol/digest.md`): none of these may ever be another.
+  /// Machines compare these hashes to check that they hold the same (`docs/protocol/digest.md`), so they must never
+  /// change.
   @Test(arguments: vectors) func theContentHashOfAKindStays(kind: String, payload: Payload, hash: String) {
     var hasher = ContentHasher()
     let sample = Sample(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Bytes as text")
 struct RadixCodingTests {
-  /// RFC 4648 section 10, without the padding, and both characters in which base 64 for URLs differs from the plain one.
+  /// The test vectors of RFC 4648 section 10 without padding, and the two characters that differ in URL-safe base 64.
   private static let vectors: [(bytes: [UInt8], hex: String, base32: String, base64: String)] = [
     ([], "", "", ""), (Array("f".utf8), "66", "MY", "Zg"), (Array("fo".utf8), "666f", "MZXQ", "Zm8"),
     (Array("foo".utf8), "666f6f", "MZXW6", "Zm9v"), (Array("foob".utf8), "666f6f62", "MZXW6YQ", "Zm9vYg"),

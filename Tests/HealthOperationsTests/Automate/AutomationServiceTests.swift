@@ -12,7 +12,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// Automations of a home while `hpeer run` would run, and as `hpeer sync` does them.
+/// Tests of automations as `hpeer run` and `hpeer sync` execute them.
 @Suite(.timeLimit(.minutes(5)))
 struct AutomationServiceTests {
   private let home: TestHome
@@ -33,14 +33,14 @@ struct AutomationServiceTests {
     try PrivateSettings.write(lines.lined, home.home.settingsPath)
   }
 
-  /// A program that appends its standard input to a file.
+  /// The action of an automation that appends its standard input to a file.
   private var keeps: String { #"do = "command"\ncommand = ["/bin/sh", "-c", "cat >> '\#(output)'"]"# }
 
   private var lines: [String] {
     ((try? String(contentsOfFile: output, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }
 
-  /// What one round of `hpeer sync` has done.
+  /// Runs the due automations, as `hpeer sync` does, and returns what was done.
   private func due() async throws -> [String] {
     var done: [String] = []
     try await DueAutomations(context).run(words: { "\($0)" }) { automation, outcome in
@@ -443,7 +443,7 @@ struct AutomationServiceTests {
       try FileManager.default.setAttributes(
         [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: "\(folder)/\(name)")
     }
-    /// As after each start.
+    /// Returns a new watcher, as after a start.
     func watcher() -> FolderWatcher {
       FolderWatcher(
         activity: "automation:drop", folder: WatchedFolder(path: folder, pattern: "*.xml"), store: home.store,
@@ -533,7 +533,7 @@ struct AutomationServiceTests {
     #expect(try WatchedFolder(path: folder, pattern: "*").contents(now: later).passedOver.count == 6)
   }
 
-  /// A file whose name is the letter ä in Latin-1, which is no UTF-8.
+  /// Creates a file whose name is the letter ä in Latin-1, which isn't valid UTF-8.
   private func makeNameless(in folder: String) throws {
     let path = Array(folder.utf8CString.dropLast()) + [0x2f, CChar(bitPattern: 0xe4), 0x2e, 0x78, 0x6d, 0x6c, 0]
     let descriptor = open(path, O_CREAT | O_WRONLY, 0o600)
@@ -671,7 +671,7 @@ struct AutomationServiceTests {
     }
   }
 
-  /// Awaits a condition; the suite's time limit ends what never comes.
+  /// Waits for a condition. The suite's time limit ends the wait if it never holds.
   private func waitFor(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }

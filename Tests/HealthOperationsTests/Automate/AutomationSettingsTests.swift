@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// What may stand in `[automation.NAME]`, and what is said of what may not.
+/// Tests of valid settings in `[automation.NAME]`, and of the messages for invalid settings.
 struct AutomationSettingsTests {
   static func automation(_ lines: String) throws -> Automation {
     let text = """
@@ -114,6 +114,6 @@ struct AutomationSettingsTests {
 }
 
 extension String {
-  /// With line breaks where it says `\n`.
+  /// The text with `\n` replaced by line breaks.
   var lined: String { replacingOccurrences(of: #"\n"#, with: "\n") }
 }

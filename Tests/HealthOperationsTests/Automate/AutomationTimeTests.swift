@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// When an automation is to be done next, whatever clocks do.
+/// Tests of the next run of an automation under clock changes.
 struct AutomationTimeTests {
   private let berlin: TimeZone
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// What is said of an automation that failed, then could not even be waited for, and then could.
+/// Tests of the status of an automation that failed, could then not even be waited for, and then could.
 @Suite("Hindered activities", .timeLimit(.minutes(5)))
 struct HinderedActivityTests {
   private let activities: HealthStore.Activities

@@ -17,7 +17,7 @@ import Testing
 
   private func recipients() throws -> [AgeRecipient] { [try AgeRecipient(try #require(key.recipient))] }
 
-  /// Makes a backup, and returns its path.
+  /// Makes a backup and returns its path.
   private func backUp(
     _ home: TestHome, unencrypted: Bool = false, progress: any ProgressObserver = NoProgress(), name: String = "backup"
   ) async throws -> String {
@@ -31,7 +31,7 @@ import Testing
     return path
   }
 
-  /// A home that nothing is in, in a folder of its own.
+  /// Returns an empty home in its own folder.
   private func emptyHome() throws -> (folder: TemporaryDirectory, home: Home) {
     let folder = try TemporaryDirectory(inMemory: true)
     return (folder, Home(path: folder.path("home"), environment: [:]))
@@ -53,7 +53,7 @@ import Testing
     try await home.openStore().digests.current().record
   }
 
-  /// As another machine's registry and settings would be.
+  /// Adds a registry and settings like those of a machine in use.
   private func settle(_ home: TestHome) async throws -> (
     identity: PeerIdentity, server: ServerRecord, client: PairedClient
   ) {
@@ -210,7 +210,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  /// Keeps the store open meanwhile.
+  /// Runs `body` while the store is open.
   private func withStore(of home: Home, _ body: () async throws -> Void) async throws {
     let store = try home.openStore()
     try await body()
@@ -324,7 +324,7 @@ import Testing
     withExtendedLifetime(folder) {}
   }
 
-  /// Whoever wants to harm a person writes a backup himself, with right checksums.
+  /// Returns the path of a forged backup with valid checksums, as an attacker would write it.
   private func forged(
     _ home: TestHome, _ contents: BackupManifest.Contents, file name: String, for recipients: [AgeRecipient] = []
   ) async throws -> String {
@@ -422,7 +422,7 @@ import Testing
   }
 }
 
-/// Does something as soon as a stage begins.
+/// A progress observer that does something as soon as a stage begins.
 private struct Meanwhile: ProgressObserver {
   let work: @Sendable () -> Void
 
@@ -435,7 +435,7 @@ private struct Meanwhile: ProgressObserver {
 }
 
 extension HealthStore {
-  /// Adds so many samples.
+  /// Adds a number of samples.
   fileprivate func applyBlocking(_ count: Int) throws {
     let done = DispatchSemaphore(value: 0)
     let failure = Mutex<(any Error)?>(nil)

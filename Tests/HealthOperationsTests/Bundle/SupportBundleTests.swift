@@ -9,13 +9,13 @@ import Testing
 @testable import HealthOperations
 @testable import PeerTrust
 
-/// What leaves a machine for a stranger: looked through for everything that must not.
+/// Tests that a support bundle, which goes to strangers, contains nothing confidential.
 @Suite(.timeLimit(.minutes(5))) struct SupportBundleTests {
   private let home: TestHome
 
   init() throws { home = try TestHome() }
 
-  /// In every place where a person, a device or another machine can put a text.
+  /// Confidential texts, one for every place in which a person, a device or another machine can put text.
   private static let secrets = [
     "TellSource", "TellDevice", "TellMetadata", "TellFile", "TellClient", "TellServer", "TellHost", "TellDestination",
     "TellHeader", "TellValue", "TellToken", "TellPath", "TellAutomation", "TellProgram", "TellVariable", "TellName",
@@ -23,12 +23,12 @@ import Testing
     "heartRate",
   ]
 
-  /// Nothing for a name that may be a part of any word.
+  /// Returns the name, or an empty text if the name is so short that it may be a part of any word.
   private static func long(_ name: String) -> String { name.count < 8 ? "" : name }
 
   private func bytes(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
-  /// - Returns: what else must not be in it.
+  /// - Returns: Further texts that must not be in the bundle.
   private func fill() async throws -> [String] {
     let record =
       #" <Record type="HKQuantityTypeIdentifierHeartRate" sourceName="TellSource" sourceVersion="1" unit="count/min""#

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// Deliveries of a home while `hpeer run` would run, and what other processes do to them meanwhile.
+/// Tests of deliveries by `hpeer run` while other processes interfere.
 @Suite("Deliveries while they go on", .timeLimit(.minutes(5)))
 struct DeliveryServiceTests {
   private let home: TestHome
@@ -17,7 +17,7 @@ struct DeliveryServiceTests {
 
   private func output(_ name: String) -> String { home.directory.path("\(name).ndjson") }
 
-  /// What a destination was given.
+  /// Returns the number of lines that a destination was given.
   private func lines(_ name: String) -> Int {
     ((try? String(contentsOfFile: output(name), encoding: .utf8)) ?? "").split(separator: "\n").count
   }
@@ -35,14 +35,14 @@ struct DeliveryServiceTests {
     try PrivateSettings.write(names.map(section).joined(), home.home.settingsPath)
   }
 
-  /// As `hpeer destination remove` does it.
+  /// Removes a destination, as `hpeer destination remove` does.
   private func remove(_ name: String) async throws {
     let path = home.home.settingsPath
     try home.home.editSettings { try SettingsFile.removing(name, from: $0, path: path) }
     try await Resynchronization.forget("command:\(name)", in: home.store)
   }
 
-  /// How often a delivery has begun, by destination.
+  /// A counter of the deliveries that have begun, by destination.
   private final class Begun: Sendable {
     private let counts = Mutex<[String: Int]>([:])
 
@@ -65,7 +65,7 @@ struct DeliveryServiceTests {
     }
   }
 
-  /// Awaits a condition; the suite's time limit ends what never comes.
+  /// Waits for a condition. The suite's time limit ends the wait if it never holds.
   private func waitFor(_ condition: () async throws -> Bool) async throws {
     while try await !condition() { try await Task.sleep(for: .milliseconds(10)) }
   }

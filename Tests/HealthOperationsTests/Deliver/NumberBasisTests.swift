@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// What becomes of numbers that were delivered when the person decides about them anew.
+/// Tests of delivered statistics when the person changes the settings on which they are based.
 @Suite("Numbers made anew", .timeLimit(.minutes(5)))
 struct NumberBasisTests {
   private let home: TestHome
@@ -22,7 +22,7 @@ struct NumberBasisTests {
 
   private var output: String { home.directory.path("given.ndjson") }
 
-  /// Of a program that is given days.
+  /// Returns a delivery to a program that is given daily statistics.
   private func operation(_ data: String = "day") throws -> DeliverOperation {
     try PrivateSettings.write(
       """
@@ -45,7 +45,7 @@ struct NumberBasisTests {
     var deleted: Tombstone?
   }
 
-  /// Where the numbers begin that the program has.
+  /// Returns the starts of the values that the program has.
   private func starts() throws -> Set<String> {
     var found: [UUID: Timestamp] = [:]
     for text in try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n") {

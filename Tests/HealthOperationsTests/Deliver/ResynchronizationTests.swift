@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// What is asked of a destination while something else is done for it.
+/// Tests of resynchronization requests while another operation runs for the destination.
 @Suite("Delivering again", .timeLimit(.minutes(5)))
 struct ResynchronizationTests {
   private let home: TestHome

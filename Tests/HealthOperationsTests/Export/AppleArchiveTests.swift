@@ -6,7 +6,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// The zip file that an export is written as, and what an import makes of it.
+/// Tests of the zip file that an export is written to, and of its import.
 @Suite struct AppleArchiveTests {
   private let folder: TemporaryDirectory
 
@@ -32,7 +32,7 @@ import Testing
     Issue.record("\(what) differs in \(Set(types).sorted())")
   }
 
-  /// An export with every kind of file beside the XML.
+  /// Writes an export with every kind of file beside the XML, and returns its path.
   private func export() throws -> String {
     let root = folder.path("apple_health_export")
     let dates = #"startDate="2024-06-15 10:00:00 +0200" endDate="2024-06-15 11:00:00 +0200""#
@@ -96,7 +96,7 @@ import Testing
     try await requireSame(home, try await taken(try await written(other).0))
   }
 
-  /// What was not asked for is not in it, whatever names it.
+  /// Types that weren't selected are missing, even if other elements refer to them.
   @Test func whatIsAskedForIsThere() async throws {
     let home = try await taken(try export())
     let (path, summary) = try await written(home, filter: SampleFilter(types: [.workoutRoute]))
@@ -106,7 +106,7 @@ import Testing
     #expect(try await other.store.samples.typeCounts().map(\.samples) == [1])
   }
 
-  /// A peer may call files anything.
+  /// A peer can send any file name.
   @Test func hostilePathsAreReplaced() async throws {
     let home = try TestHome()
     let start = AppleExportText.start

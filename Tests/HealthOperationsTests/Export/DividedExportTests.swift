@@ -6,7 +6,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Exports of several files, and of compressed ones.
+/// Tests of exports to several files, and of compressed exports.
 @Suite struct DividedExportTests {
   private let home: TestHome
   private let folder: TemporaryDirectory
@@ -240,9 +240,9 @@ import Testing
 
   // MARK: Compression
 
-  /// SQLite's file is never compressed.
+  /// The formats that can be compressed. SQLite files never are.
   private static let streams = ExportFormat.allCases.filter { $0 != .sqlite }
-  /// What nothing reads back, or what is read as something else.
+  /// The formats that can't be read back, or are read back as another format.
   private static let oneWay: Set<ExportFormat> = [
     .gpx, .calendar, .appleXML, .appleArchive, .healthAutoExport, .statisticsCSV, .statisticsJSON,
   ]

@@ -22,9 +22,9 @@ import TestSupport
     try await home.audited().filter { $0.event.hasPrefix("export") }
   }
 
-  /// Those that hold samples of any type.
+  /// The formats that can hold samples of any type.
   private static let formats = ExportFormat.allCases.filter { $0 != .gpx && $0 != .calendar }
-  /// And that can be read back.
+  /// The formats that can also be read back.
   private static let readable = formats.filter { ![.sqlite, .statisticsCSV, .statisticsJSON].contains($0) }
 
   @Test(arguments: readable)
@@ -75,7 +75,7 @@ import TestSupport
     #expect(text.contains("stepCount") && text.contains("50") && !text.contains("heartRate"))
   }
 
-  /// An app's samples start at any microsecond, and pages end anywhere among them.
+  /// An app's samples start at any microsecond, and pages may end anywhere among them.
   @Test(.timeLimit(.minutes(5)), arguments: [7, 2_100])
   func samplesOfOneSecondAreWrittenOnceEach(count: Int) async throws {
     let home = try TestHome()
@@ -92,7 +92,7 @@ import TestSupport
     }
   }
 
-  /// What is hidden and what was deleted are in it, and an import makes the same record of it.
+  /// The feed contains hidden and deleted samples, and its import gives the same record.
   @Test func theChangeFeedIsTheWholeRecord() async throws {
     let original = Sample(
       uuid: UUID(), type: AppleExportText.heartRate, start: AppleExportText.start, end: AppleExportText.start,
@@ -112,7 +112,7 @@ import TestSupport
     #expect(try await exported().last?.detail["count"] == "20")
   }
 
-  /// A copy that says less, under the same identity, changes nothing.
+  /// A less detailed copy with the same identity changes nothing.
   @Test(arguments: [ExportFormat.transferJSON1, .transferJSON2, .transferCSV])
   func whatOneAppGetsAndGivesBackChangesNothing(format: ExportFormat) async throws {
     var maker = SampleMaker(seed: 5)
@@ -265,7 +265,7 @@ import TestSupport
   }
 }
 
-/// Takes nothing.
+/// A sink that fails every write.
 private struct BrokenSink: ExportSink {
   struct Failure: Error {}
 

@@ -6,7 +6,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// FHIR out of a store with every type of the catalogue, before judges who know nothing of hpeer.
+/// Tests of FHIR exports of every type in the catalogue, checked by independent validators.
 @Suite(.serialized) struct FHIRExportTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
@@ -34,7 +34,7 @@ import Testing
     try await ExportOperation(format, to: .file(path: folder.path(name), replaces: true)).run(from: home.store)
   }
 
-  /// Samples, a line each.
+  /// Returns a home's samples, a line each.
   private func samples(of home: TestHome) async throws -> Set<Substring> {
     _ = try await export(.json, from: home, "samples.json")
     let text = try String(contentsOfFile: folder.path("samples.json"), encoding: .utf8)
@@ -58,7 +58,7 @@ import Testing
     return (process.terminationStatus, said)
   }
 
-  /// All but a track of positions, for which FHIR has no place.
+  /// The only exception is a track of positions, which FHIR can't represent.
   @Test(arguments: [ExportFormat.fhirBundle, .fhirLines])
   func everythingComesBack(format: ExportFormat) async throws {
     let summary = try await export(format, from: home, "fhir")
@@ -86,7 +86,7 @@ import Testing
     #expect(said.contains(" 0 findings"), "\(said)")
   }
 
-  /// Judges that find nothing anywhere would be none.
+  /// Checks that the validators find errors at all.
   @Test(.enabled(if: judges != nil, missing), .timeLimit(.minutes(5)))
   func judgesFindWhatIsWrong() async throws {
     _ = try await export(.fhirLines, from: home, "fhir")

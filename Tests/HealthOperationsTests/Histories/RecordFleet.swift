@@ -12,7 +12,8 @@ import TestSupport
 @testable import HealthOperations
 @testable import HealthStore
 
-/// Three machines that live through a history, and beside them what was said and deleted, by no rule of the product.
+/// Three machines that run through a history, together with a model of what was recorded and deleted that is
+/// independent of the product's own rules.
 final class RecordFleet {
   struct Failure: Error, CustomStringConvertible {
     var description: String
@@ -24,9 +25,9 @@ final class RecordFleet {
     let clock = Clock()
     var store: HealthStore
     var inbox: InboxReceiver
-    /// Up to where each other machine has been read.
+    /// The position up to which each other machine has been read.
     var positions: [Int: (anchor: Anchor, epoch: Epoch)] = [:]
-    /// How it was when it was saved last.
+    /// The state at the most recent save.
     var saved: Saved?
 
     struct Saved {
@@ -34,7 +35,7 @@ final class RecordFleet {
       let positions: [Int: (anchor: Anchor, epoch: Epoch)]
     }
 
-    /// A clock that is so many hours wrong.
+    /// A clock that is wrong by a number of hours.
     final class Clock: Sendable {
       private let hours = Mutex<Int64>(0)
 
@@ -61,7 +62,7 @@ final class RecordFleet {
       saved = Saved(directory: directory, positions: positions)
     }
 
-    /// The copy that was saved stays as it is.
+    /// Restores the saved state. The saved copy stays unchanged.
     mutating func restore() throws {
       guard let saved else { return }
       let directory = try TemporaryDirectory(inMemory: true)
@@ -77,7 +78,8 @@ final class RecordFleet {
 
     // MARK: What a program was given
 
-    /// Counts the programs: one that comes after a restore has nothing of the time before.
+    /// The number of the receiving program. A restored machine delivers to a new program, which has no data from
+    /// before the restore.
     private var program = 0
     private var given: String { home.directory.path("given-\(program).ndjson") }
 
@@ -103,7 +105,7 @@ final class RecordFleet {
       var deleted: Tombstone?
     }
 
-    /// Which samples the program has.
+    /// Returns the UUIDs of the samples that the program has.
     func delivered() throws -> Set<UUID> {
       guard FileManager.default.fileExists(atPath: given) else { return [] }
       var found: Set<UUID> = []
@@ -118,13 +120,13 @@ final class RecordFleet {
 
   private let world: RecordWorld
   private var machines: [Machine] = []
-  /// What a whole export said that was imported.
+  /// The samples in the complete exports that were imported.
   private var said: Set<RecordWorld.Key> = []
-  /// What a person saw and deleted.
+  /// The samples that a person saw and deleted.
   private var deleted: Set<RecordWorld.Key> = []
-  /// Of what was taken or brought back, somebody else may know better.
+  /// The samples whose fate the model can't predict, for example because an import was undone or a machine restored.
   private var unknown: Set<RecordWorld.Key> = []
-  /// The source that the person wants before all others, by type.
+  /// The source that the person ranked first, by type.
   private var first: [String: String] = [:]
   private var files = 0
 
@@ -192,7 +194,7 @@ final class RecordFleet {
     unknown.formUnion(deleted.intersection(after))
   }
 
-  /// What a machine shows of what can be told apart.
+  /// Returns the keys of the samples that a machine shows.
   private func shown(_ machine: Int) async throws -> Set<RecordWorld.Key> {
     Set(try await samples(machine).map(RecordWorld.Key.init))
   }
@@ -227,7 +229,7 @@ final class RecordFleet {
     if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
   }
 
-  /// Imports what is found in the folder of the machine, once.
+  /// Imports the files found in the machine's watched folder, each once.
   private func watch(_ machine: Int, _ number: Int) async throws {
     let export = world.exports[number]
     let (home, store) = (machines[machine].home, machines[machine].store)
@@ -256,7 +258,7 @@ final class RecordFleet {
     if export.isCut { unknown.formUnion(export.keys.subtracting(said)) } else { said.formUnion(export.keys) }
   }
 
-  /// An export with its folders, as it was unpacked.
+  /// Writes an export and its folders as an unpacked archive, and returns its path.
   private func write(_ export: RecordWorld.Export, for home: TestHome) throws -> String {
     let folder = home.directory.path(export.name)
     try? FileManager.default.removeItem(atPath: folder)
@@ -279,7 +281,7 @@ final class RecordFleet {
     if body.sender == "transfer" { unknown.formUnion(try await shown(machine).subtracting(said)) }
   }
 
-  /// - Returns: whether anything came.
+  /// - Returns: Whether any changes arrived.
   private func pull(_ into: Int, _ from: Int, pageSize: Int, pages: Int) async throws -> Bool {
     let source = machines[from].store
     var (hasCome, count) = (false, 0)
@@ -357,7 +359,7 @@ final class RecordFleet {
 
   // MARK: The end
 
-  /// All exchange until nothing moves; then all agree, with each other and with what was said.
+  /// Exchanges changes until nothing moves, then requires that all machines agree with each other and with the model.
   func settle(seed: UInt64) async throws {
     // A machine that was restored has forgotten what was decided since; the person says it again.
     for (type, source) in first {
@@ -400,7 +402,7 @@ final class RecordFleet {
     throw Failure(description: "the machines do not come to rest")
   }
 
-  /// What a machine says of its record in every way, as lines in order.
+  /// Returns everything that a machine reports about its record, as sorted lines by kind of output.
   private func view(_ machine: Int) async throws -> [String: [String]] {
     let store = machines[machine].store
     let samples = try await samples(machine)
@@ -436,7 +438,7 @@ final class RecordFleet {
     return view
   }
 
-  /// The days of each type, as they are kept and as they are computed.
+  /// Returns the daily statistics of each type and requires that stored and computed values agree.
   private func statistics(of store: HealthStore) async throws -> [String] {
     let zone = try ZoneRules(named: "Europe/Berlin")
     let rollups = Rollups(of: store)
@@ -470,7 +472,7 @@ final class RecordFleet {
     }
   }
 
-  /// Without the moment at which it was written, and whatever the order.
+  /// Returns the sorted lines of an export, without the time at which it was written.
   private static func lines(_ text: String) -> [String] {
     text.replacing(#/20(2[5-9]|[3-9]\d)-?\d\d-?\d\d[T ][0-9:.]+( ?[+-]\d{4}|Z)?/#, with: "NOW")
       // When a value was said last is remembered, and written with it only where that decides something.
@@ -481,9 +483,9 @@ final class RecordFleet {
 }
 
 extension HealthStore {
-  /// Lets the store grow by so many pages and no more.
+  /// Lets the store grow by at most the given number of pages.
   ///
-  /// - Returns: the limit that there was.
+  /// - Returns: The previous limit.
   fileprivate func limitPages(to more: Int) async throws -> Int {
     try await write { db in
       let limit = try Int.fetchOne(db, sql: "PRAGMA max_page_count") ?? .max

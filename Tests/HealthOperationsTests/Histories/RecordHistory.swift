@@ -2,9 +2,9 @@ import HealthModel
 import HealthOperations
 import TestSupport
 
-/// What happens to three machines of one person.
+/// A sequence of events on three machines of a person.
 struct RecordHistory: Sendable {
-  /// What is asked of an import.
+  /// The kind of an import.
   enum ImportWay: Sendable {
     case usual, rescan, snapshot
   }
@@ -12,25 +12,25 @@ struct RecordHistory: Sendable {
   indirect enum Step: Sendable, CustomStringConvertible {
     case imports(machine: Int, export: Int, way: ImportWay)
     case takes(machine: Int, body: Int)
-    /// A program of the machine is given what is new.
+    /// A delivery of everything new to the machine's program.
     case delivers(machine: Int)
-    /// One source of a type counts before all others, everywhere; a decision does not travel.
+    /// A ranking of a source first for a type, made on every machine because rankings aren't synchronized.
     case ranks(source: String, type: String)
     case pulls(into: Int, from: Int, pageSize: Int, pages: Int)
-    /// Hours after the beginning.
+    /// A deletion of a range of hours since ``RecordWorld/start``.
     case deletes(machine: Int, type: String?, hours: Range<Int64>)
     case undoes(machine: Int)
     case undeletes(machine: Int, export: Int)
-    /// What one has goes to the other in a file.
+    /// An export from a machine that is imported on another.
     case copies(from: Int, into: Int, format: ExportFormat)
     case saves(machine: Int)
-    /// It is again as it was when it was saved last; nothing, where it was not.
+    /// A return to the most recently saved state, or no change if there is none.
     case restores(machine: Int)
-    /// An export is put into the folder that the machine watches, over the one that was there under the name.
+    /// An export placed in the machine's watched folder, where it replaces a file of the same name.
     case watches(machine: Int, export: Int)
-    /// The machine's clock jumps; hours before or after the time that is.
+    /// A jump of the machine's clock to a number of hours after (or, if negative, before) the real time.
     case setsClock(machine: Int, hours: Int64)
-    /// The disk is full after so many pages more; then there is room, and it is done again.
+    /// A step during which the disk is full after a number of further pages, repeated afterwards with enough space.
     case hasNoRoom(Step, machine: Int, pages: Int)
 
     var description: String {
@@ -110,7 +110,7 @@ struct RecordHistory: Sendable {
 }
 
 extension RecordHistory.Step {
-  /// The machine whose store it writes; `nil` where that is not one.
+  /// The machine whose store the step writes, or `nil` if it isn't a single machine's store.
   fileprivate var writer: Int? {
     switch self {
     case .imports(let machine, _, _), .takes(let machine, _), .pulls(let machine, _, _, _), .deletes(let machine, _, _),

@@ -2,10 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Three machines import exports, take what apps send, pull, delete, take back and hand each other files, in any order. In
-/// the end all show the same, in every format, with nothing missing that was said and nothing back that was deleted.
+/// Random histories in which three machines import exports, receive data from apps, pull, delete, undo and exchange
+/// files. In the end all machines must show the same record in every format, with nothing recorded missing and
+/// nothing deleted back.
 ///
-/// `HPEER_HISTORIES` says how many, `HPEER_HISTORY_SEED` with which they begin.
+/// `HPEER_HISTORIES` is the number of histories, `HPEER_HISTORY_SEED` the first seed.
 @Suite("Histories of a record") struct RecordHistoryTests {
   private static func number(_ variable: String, _ fallback: UInt64) -> UInt64 {
     ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) } ?? fallback
@@ -27,7 +28,7 @@ import Testing
     }
   }
 
-  /// What is wrong with a history; `nil` if nothing is.
+  /// Returns what went wrong in a history, or `nil` if it succeeds.
   private static func failure(_ history: RecordHistory) async -> String? {
     do {
       let fleet = try await RecordFleet(RecordWorld(seed: history.seed))
@@ -39,7 +40,7 @@ import Testing
     }
   }
 
-  /// Leaves out steps, one after another, for as long as what is left fails.
+  /// Removes steps one by one as long as the rest still fails.
   private static func shrunk(_ history: RecordHistory) async -> RecordHistory {
     var shortest = history
     var index = 0

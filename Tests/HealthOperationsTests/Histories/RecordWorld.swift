@@ -2,9 +2,9 @@ import Foundation
 import HealthModel
 import TestSupport
 
-/// What happened to one person in four days, and what exports and apps say of it.
+/// Four days of a person's health data, with the exports and app messages that report it.
 struct RecordWorld: Sendable {
-  /// One sample of a kind of which no two are told apart by anything but their time.
+  /// The identity of a sample of a type whose samples differ in their start.
   struct Key: Hashable, Comparable, CustomStringConvertible, Sendable {
     var type: String
     var start: Int64
@@ -18,19 +18,19 @@ struct RecordWorld: Sendable {
     var description: String { "\(SampleType(type).shortName) at \(start - RecordWorld.start)" }
   }
 
-  /// An export of Apple's, as XML.
+  /// An export in Apple's XML format.
   struct Export: Sendable {
     var name: String
     var text: String
-    /// Whole ones only.
+    /// The keys of the samples in the complete export, even if the file is truncated.
     var keys: Set<Key>
-    /// Whether it ends in the middle.
+    /// Whether the file is truncated.
     var isCut: Bool
-    /// Tracks of its workouts by their paths; some were not copied with it.
+    /// The tracks of its workouts by path. Some are missing, as if they had not been copied.
     var tracks: [String: String] = [:]
   }
 
-  /// What an app sends.
+  /// A message that an app sends.
   struct Body: Sendable {
     var sender: String
     var text: String
@@ -39,7 +39,7 @@ struct RecordWorld: Sendable {
   /// Noon of 10 June 2024, in UTC.
   static let start: Int64 = 1_718_020_800
   static let days = 4
-  /// The type of which several begin at one time.
+  /// The only type of which several samples start at the same time.
   static let meal = "HKQuantityTypeIdentifierDietaryEnergyConsumed"
 
   var exports: [Export] = []
@@ -62,9 +62,9 @@ struct RecordWorld: Sendable {
   private struct Record {
     var key: Key
     var xml: String
-    /// Of a heart rate.
+    /// The value, if the record is a heart rate.
     var rate: Int?
-    /// Of a workout that has a route: the path of its track, and the track.
+    /// The path and content of the track, if the record is a workout with a route.
     var track: (path: String, text: String)?
   }
 
@@ -111,7 +111,7 @@ struct RecordWorld: Sendable {
     #"<Record type="\#(type)" sourceName="\#(source)" creationDate="\#(date(end))" startDate="\#(date(start))" endDate="\#(date(end))" \#(rest)/>"#
   }
 
-  /// With its members, which Apple's export has beside it as well.
+  /// Returns a blood pressure and its members, which Apple's export also lists on their own.
   private static func pressure(_ second: Int64, _ value: Int) -> String {
     let members = [("Systolic", value + 40), ("Diastolic", value)].map {
       element(
@@ -125,7 +125,7 @@ struct RecordWorld: Sendable {
       """
   }
 
-  /// A route as the Health app writes it.
+  /// Returns a route in the Health app's format.
   private static func track(_ second: Int64) -> String {
     let points = (0..<4).map { index in
       let time = Timestamp(seconds: second + Int64(index)).iso8601
@@ -184,7 +184,7 @@ struct RecordWorld: Sendable {
       tracks: Dictionary(tracks.map { ($0.path, $0.text) }, uniquingKeysWith: { first, _ in first }))
   }
 
-  /// Several of one minute, which only their values tell apart.
+  /// Returns meals of the same minute that differ only in their values.
   private static func meals(_ random: inout SeededGenerator) -> [String] {
     (0..<Int.random(in: 0...3, using: &random)).map { _ in
       element(
@@ -227,7 +227,7 @@ struct RecordWorld: Sendable {
     }
   }
 
-  /// A heart rate of an export as HealthAppTransfer has it, under HealthKit's own UUID.
+  /// Returns an export's heart rate in HealthAppTransfer's format, with HealthKit's own UUID.
   private static func transfer(_ second: Int64, _ rate: Int) -> String {
     let id = String(format: "B3F1C2A4-1111-4222-8333-%012X", second)
     let date = Timestamp(seconds: second).iso8601
@@ -235,7 +235,7 @@ struct RecordWorld: Sendable {
       #"{"endDate":"\#(date)","id":"\#(id)","sourceBundleIdentifier":"com.apple.health.watch","sourceName":"Watch","startDate":"\#(date)","type":"heartRate","unit":"count/min","value":\#(rate)}"#
   }
 
-  /// As Apple's export writes it.
+  /// Returns a date in the format of Apple's export.
   private static func date(_ second: Int64) -> String {
     let text = Timestamp(seconds: second).iso8601
     return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) +0000"

@@ -6,8 +6,8 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// What a phone holds, by files and bodies as each app writes them, in random orders into two homes that pull from each other:
-/// each sample is shown once and never says less than before, and what is deleted does not come back by any road.
+/// Tests that import a phone's data in the files and messages of each app, in random order, into two homes that pull
+/// from each other: each sample is shown once and never loses detail, and deleted samples don't return.
 @Suite(.timeLimit(.minutes(5))) struct FileRoadTests {
   private enum Road: String, CaseIterable {
     case appleExport, json1, json2, table, transferInbox, healthSync, autoExportInbox
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// What a home shows, each once, and none of it less than it was.
+  /// Returns the samples that a home shows. Expects that each is shown once and with at least the earlier detail.
   private func shown(
     _ home: TestHome, since before: [SampleType: Sample], _ note: Comment
   ) async throws -> [SampleType: Sample] {
@@ -162,7 +162,7 @@ import Testing
 
   private static let ids = (0..<5).map { "B3F1C2A4-1111-4222-8333-00000000000\($0)" }
 
-  /// HealthAppTransfer's JSON: seconds are cut.
+  /// Samples in HealthAppTransfer's JSON, which truncates times to seconds.
   private static let objects = [
     object(
       0, "heartRate", #""unit":"count\/min","value":62,"metadataJSON":"{\"HKMetadataKeyHeartRateMotionContext\":1}""#),
@@ -185,7 +185,7 @@ import Testing
     "metadata":{"exportDate":"2024-06-16T11:00:00Z","formatVersion":"2.0","sampleCount":5,"types":["heartRate"]}}
     """
 
-  /// Its CSV: seconds are rounded to milliseconds.
+  /// Samples in HealthAppTransfer's CSV, which rounds times to milliseconds.
   private static let table = """
     id,type,startDate,endDate,sourceName,sourceBundleIdentifier,value,unit,categoryValue,workoutActivityType,workoutDuration,workoutTotalEnergyBurned,workoutTotalDistance,correlationValues,characteristicValue,metadata
     \(row(0, "heartRate", #"62.0,count/min,,,,,,,,"{""HKMetadataKeyHeartRateMotionContext"":1}""#))
@@ -234,13 +234,15 @@ import Testing
     """
   }
 
-  /// Health Auto Export tells HealthKit's UUID of a workout, its activity in the phone's language, and no source.
+  /// A workout in Health Auto Export's format: with HealthKit's UUID and the activity in the phone's language, but
+  /// without a source.
   private static let autoExport = """
     {"data":{"metrics":[],"workouts":[{"id":"\(ids[4])","name":"Rudern","start":"2024-06-15 12:34:00 +0200",\
     "end":"2024-06-15 13:04:00 +0200","duration":1800}]}}
     """
 
-  /// HealthSync's: neither bundle nor version, no correlations, and most workouts are "other".
+  /// Samples as HealthSync sends them: without bundle identifier, version and correlations, and with "other" for most
+  /// workouts.
   private static var synchronised: [Sample] {
     [
       (0, types[0], Payload.quantity(Quantity(62, "count/min"))),

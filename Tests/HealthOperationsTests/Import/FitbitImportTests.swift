@@ -7,7 +7,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// A Fitbit export in a store: what is looked at, and what a later export adds.
+/// Tests of importing a Fitbit export into a store, and of what a later export adds.
 @Suite struct FitbitImportTests {
   private static let takeout = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appending(path: "HealthFormatsTests/Fitbit/Fixtures/Takeout").path

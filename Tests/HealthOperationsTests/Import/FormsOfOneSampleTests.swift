@@ -6,18 +6,18 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Each rule by which two samples are the same holds in both directions: whichever form of a sample comes first, the other
-/// adds nothing, and when the first was deleted the other doesn't bring it back.
+/// Tests that each rule by which two samples are the same holds in both directions: whichever form of a sample comes
+/// first, the other adds nothing, and if the first was deleted, the other doesn't restore it.
 @Suite struct FormsOfOneSampleTests {
-  /// A file that says the same few samples as all others do, more or less completely.
+  /// A file with the same few samples as the other forms, in more or less detail.
   enum Form: String, CaseIterable, Sendable {
-    /// The export with its folders.
+    /// An export with its folders.
     case whole
-    /// The export's XML alone.
+    /// An export's XML alone.
     case bare
-    /// The export with its tracks, without its clinical records.
+    /// An export with its tracks but without its clinical records.
     case tracks
-    /// A later export of the same phone, with its folders.
+    /// A later export from the same phone, with its folders.
     case later
     case laterBare
     // What hpeer writes of a record that has the whole export, and of one that has the bare one.
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  /// What hpeer writes of a record that was given a form and nothing else.
+  /// Returns the path of a file that hpeer exports from a record to which only a given form was imported.
   private func written(_ format: ExportFormat, of form: Form, for home: TestHome) async throws -> String {
     let path = home.directory.path("written-\(form).\(format.suffix)")
     if FileManager.default.fileExists(atPath: path) { return path }
@@ -166,7 +166,7 @@ import Testing
       """
   }
 
-  /// A route as the Health app writes it.
+  /// A route in the Health app's format.
   private static var track: String {
     let points = (0..<4).map { index in
       let time = "2024-06-15T08:00:0\(index)Z"

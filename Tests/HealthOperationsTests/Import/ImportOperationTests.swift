@@ -185,7 +185,7 @@ import Testing
   }
 }
 
-/// Somebody who gives one answer to everything.
+/// A simulated person who gives the same answer to every question.
 private final class Asked: Sendable {
   private let answer: Bool
   private let asked = Mutex<[PersonContradiction]>([])

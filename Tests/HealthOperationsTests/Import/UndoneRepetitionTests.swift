@@ -5,7 +5,7 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Undoing an import leaves what earlier imports have said.
+/// Tests that undoing an import keeps what earlier imports reported.
 @Suite struct UndoneRepetitionTests {
   private let home: TestHome
 

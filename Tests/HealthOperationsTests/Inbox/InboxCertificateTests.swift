@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The certificate of an inbox", .timeLimit(.minutes(5)))
 struct InboxCertificateTests {
-  /// A home of its own with an authority, and a certificate of it in two files.
+  /// A home with its own certificate authority, and a certificate of that authority in two files.
   private struct Files {
     let directory: TemporaryDirectory
     var authority: String { directory.path("inbox/authority.pem") }

@@ -10,7 +10,8 @@ import Testing
 
 @testable import HealthOperations
 
-/// Readings of apps that do not say when they were taken: a body is as new as its first arrival, and a sender keeps to its own.
+/// Tests of readings from apps that don't send their time: a body dates from its first arrival, and senders don't
+/// affect each other.
 @Suite(.timeLimit(.minutes(5))) struct InboxReadingTests {
   private static let steps = SampleType("hae.step_count")
   private static let rates = SampleType("hae.heart_rate")
@@ -79,8 +80,7 @@ import Testing
     #expect(heard.withLock(\.self) == ["phone 7200"])
   }
 
-  /// Runs of an app with the value of one day, each of which may come again at any time later: what counts is the last run
-  /// that was new.
+  /// An app sends a day's value repeatedly, and any body may be sent again later. The last new body counts.
   @Test(arguments: 0..<4 as Range<UInt64>)
   func anOldBodyRestoresNothing(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -173,7 +173,7 @@ import Testing
     return try #require(samples.count == 1 ? samples[0] : nil)
   }
 
-  /// A sample with HealthKit's UUID is the copy that says most, whoever sends it and whenever.
+  /// The most detailed copy of a sample with HealthKit's UUID wins, independent of its sender and time.
   @Test(arguments: [true, false])
   func aSampleIsTheCopyThatSaysMost(richFirst: Bool) async throws {
     for name in ["phone", "tablet"] { try await add(name) }
@@ -184,7 +184,7 @@ import Testing
     #expect(try await heartRate().source.bundleIdentifier == "com.apple.health.watch")
   }
 
-  /// Who knows the UUID of a sample changes nothing of what another brought, however much it says.
+  /// A sender that knows a sample's UUID can't change what another sender sent, even with a more detailed copy.
   @Test func aSenderContradictsNoOther() async throws {
     for name in ["phone", "tablet"] { try await add(name) }
     let more = SenderBodies.transfer1.replacing(
@@ -212,7 +212,7 @@ import Testing
     #expect(kept == [first])
   }
 
-  /// Of its own it may.
+  /// A sender can correct its own samples.
   @Test func aSenderCorrectsItsOwn() async throws {
     try await add("phone")
     try await take(SenderBodies.transfer1, from: "phone")

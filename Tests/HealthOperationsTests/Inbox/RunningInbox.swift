@@ -12,7 +12,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// An inbox that runs on loopback, over TLS with a certificate of its home's own authority, and a client that trusts that.
+/// An inbox on loopback, over TLS with a certificate of the home's own authority, and a client that trusts it.
 struct RunningInbox: Sendable {
   let home: TestHome
   let registry: PeerRegistry
@@ -20,11 +20,11 @@ struct RunningInbox: Sendable {
 
   struct Answer: Sendable {
     var status: Int
-    /// Head and body.
+    /// The response's head and body.
     var text: String
   }
 
-  /// Starts it, runs `body`, stops it.
+  /// Starts the inbox, runs `body` and stops the inbox.
   static func run(
     _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
     certificates source: InboxCertificates.Source? = nil, interval: Duration = .seconds(20),
@@ -65,14 +65,14 @@ struct RunningInbox: Sendable {
     try result.get()
   }
 
-  /// A sender, and its secret.
+  /// Adds a sender and returns its secret.
   func add(_ name: String, types: Set<SampleType>? = nil) async throws -> String {
     try await InboxSenders(registry, auditedIn: home.store).add(name, types: types).text
   }
 
-  /// What curl is answered.
+  /// Posts a body with curl and returns the response.
   ///
-  /// - Parameter header: with the secret; `nil` for none.
+  /// - Parameter header: The header with the secret, or `nil` for none.
   func post(
     _ body: some Sequence<UInt8>, to path: String, _ header: String?, more: [String] = []
   ) async throws -> Answer {
@@ -86,7 +86,8 @@ struct RunningInbox: Sendable {
     try await post(text.utf8, to: path, secret.map { "Authorization: Bearer \($0)" }, more: more)
   }
 
-  /// - Parameter authority: a file with what the client trusts; `nil` for the home's own.
+  /// - Parameter authority: A file with the certificates that the client trusts, or `nil` for the home's own
+  /// authority.
   func curl(_ arguments: [String], _ path: String, trusting authority: String? = nil) async throws -> Answer {
     let authority = authority ?? home.home.directory + "/inbox/authority.pem"
     let outcome = await CommandRunner.run(
@@ -103,7 +104,7 @@ struct RunningInbox: Sendable {
     return Answer(status: code, text: output)
   }
 
-  /// Returns when a sender has shown its secret.
+  /// Waits until a sender has used its secret.
   func waitUntilSeen(_ name: String) async throws {
     while try await registry.inboxSenders().first(where: { $0.name == name })?.lastSeen == nil {
       try await Task.sleep(for: .milliseconds(20))
@@ -112,20 +113,20 @@ struct RunningInbox: Sendable {
 
   struct Unanswered: Error { var what: String }
 
-  /// How many samples of each type the store has.
+  /// Returns the number of samples of each type in the store.
   func counts() async throws -> [String: Int] {
     let counts = try await home.store.samples.typeCounts().map { ($0.type.rawValue, $0.samples) }
     return Dictionary(counts, uniquingKeysWith: +)
   }
 }
 
-/// An inbox that has one sender's bodies wait until it is opened.
+/// An inbox that holds back the bodies of a sender until its gate is opened.
 struct HeldInbox: InboxTaking {
   let inbox: any InboxTaking
   let sender: String
-  /// Told of each that begins to wait.
+  /// A continuation that is called for each body that begins to wait.
   let waiting: AsyncStream<Void>.Continuation
-  /// Opened by its end.
+  /// A stream whose end opens the gate.
   let gate: AsyncStream<Void>
 
   func take(_ delivery: InboxDelivery) async throws -> InboxReceipt {

@@ -7,7 +7,7 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-/// Two homes on one machine: one is served, the other pairs, pulls and compares.
+/// Tests with two homes on the same machine: one serves, the other pairs, pulls and compares.
 @Suite struct PeerOperationTests {
   private let studio: TestHome
   private let laptop: TestHome
@@ -181,13 +181,13 @@ import Testing
   }
 }
 
-/// Hands out one answer after the other.
+/// A list of typed answers that are returned one after the other.
 private actor Typing {
   private var answers: [PairOperation.TypedCode?]
 
   init(_ answers: [PairOperation.TypedCode?]) { self.answers = answers }
 
-  /// `nil` when there are no more.
+  /// Returns the next answer, or `nil` if there are no more.
   func next() -> PairOperation.TypedCode?? {
     answers.isEmpty ? nil : .some(answers.removeFirst())
   }

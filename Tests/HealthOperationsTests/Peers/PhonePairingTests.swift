@@ -9,13 +9,13 @@ import PhoneApps
 import Synchronization
 import Testing
 
-/// Pairing with apps on phones over real TLS, by what a QR code says and by what a person types.
+/// Tests of pairing with phone apps over TLS, with a QR code and with typed input.
 @Suite("Pairing with phones") struct PhonePairingTests {
   private let laptop: TestHome
 
   init() async throws { laptop = try TestHome() }
 
-  /// A phone that is served on loopback.
+  /// A simulated phone on loopback.
   private struct Phone {
     let server: PhoneServer
     let certificate: PhoneCertificate
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// What a person was told meanwhile.
+  /// A recorder of the notices that a person would see.
   private final class Notices: Sendable {
     private let state = Mutex<[PeerNotice]>([])
     var all: [PeerNotice] { state.withLock(\.self) }

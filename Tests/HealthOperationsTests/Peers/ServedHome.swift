@@ -8,7 +8,7 @@ import PeerTrust
 import ServiceLifecycle
 import Synchronization
 
-/// A home that is served on loopback, unannounced, as `hpeer serve` does it.
+/// A home that is served on loopback without announcement, as by `hpeer serve`.
 struct ServedHome: Sendable {
   let home: TestHome
   let local: LocalPeer
@@ -16,10 +16,10 @@ struct ServedHome: Sendable {
   let port: Int
   private let log: EventLog
 
-  /// What has been told, in short, with what the audit log had by then.
+  /// The events so far, each with the audit log's entries at that time.
   var told: [(event: String, audited: [String])] { log.told }
 
-  /// Returns when that has been told.
+  /// Waits until an event has occurred.
   func hears(_ event: String) async { _ = await log.names().first { $0 == event } }
 
   /// Runs `body` while the home is served, then shuts down gracefully.
@@ -64,7 +64,7 @@ struct ServedHome: Sendable {
     }
   }
 
-  /// Opens a window, and returns what its code says.
+  /// Opens a pairing window and returns the content of its code.
   func window() async throws -> PairingPayload {
     let codes = log.codes()
     try await operation.openWindow(scope: nil)
@@ -74,7 +74,7 @@ struct ServedHome: Sendable {
 }
 
 extension TestHome {
-  /// This home as a machine of that name.
+  /// Returns this home as a machine with the given name.
   func local(name: String) async throws -> LocalPeer {
     LocalPeer(
       store: store, registry: try await home.openRegistry(), identity: try await home.identity(), name: name)
@@ -85,7 +85,7 @@ extension LocalPeer {
   var finder: PeerFinder { PeerFinder(registry: registry, ownID: identity.id) { $0 } }
 }
 
-/// What a server has told.
+/// A log of a server's events.
 private final class EventLog: Sendable {
   private struct State {
     var told: [(event: String, audited: [String])] = []
@@ -97,14 +97,14 @@ private final class EventLog: Sendable {
 
   var told: [(event: String, audited: [String])] { state.withLock(\.told) }
 
-  /// Those that are told from now on.
+  /// Returns a stream of the codes that are shown from now on.
   func codes() -> AsyncStream<WindowCode> {
     let (codes, continuation) = AsyncStream.makeStream(of: WindowCode.self)
     state.withLock { $0.listeners.append(continuation) }
     return codes
   }
 
-  /// Also those that have been told.
+  /// Returns a stream of event names, including past events.
   func names() -> AsyncStream<String> {
     let (names, continuation) = AsyncStream.makeStream(of: String.self)
     state.withLock { state in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// Two pages for a doctor.
+/// Tests of the two-page report for a doctor.
 @Suite struct ReportTests {
   private static let hostile = "<script>alert(1)</script>\"'&\u{202E}\u{1B}[2J"
   private static let first = 19_800
@@ -31,7 +31,7 @@ import Testing
       source: Source(name: source), payload: payload)
   }
 
-  /// All that a report has a section for.
+  /// Adds data for every section of a report.
   private func fill(source: String) async throws {
     var samples: [Sample] = []
     for day in Self.first..<Self.first + 30 {
@@ -103,7 +103,7 @@ import Testing
     #expect(mode as? Int == 0o600)
   }
 
-  /// Of names that want to be markup nothing gets out of its text, and the page asks for nothing.
+  /// Names that contain markup are escaped, and the page loads nothing.
   @Test func aNameIsNeverMarkup() async throws {
     try await fill(source: Self.hostile)
     let html = try await report(Self.first...Self.first + 29)
@@ -142,7 +142,7 @@ import Testing
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
   }
 
-  /// Installed by `scripts/setup`; elsewhere what is said where no program can print.
+  /// `scripts/setup` installs a program that can print. Without it, the message for that case is expected.
   @Test func aReportIsAPDFWhereAProgramCanPrint() async throws {
     try await fill(source: "Watch")
     let path = directory.path("report.pdf")

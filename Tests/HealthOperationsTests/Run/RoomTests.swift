@@ -7,11 +7,11 @@ import PeerTrust
 import TestSupport
 import Testing
 
-/// What is done while the disk is nearly full, and after.
+/// Tests of behaviour while the disk is nearly full, and afterwards.
 @Suite(.timeLimit(.minutes(5))) struct RoomTests {
   private let room = ChangingRoom()
 
-  /// Another look at a home's store, whose disk is this suite's.
+  /// Opens a home's store again, with this suite's simulated disk.
   private func store(of home: TestHome) throws -> HealthStore {
     try HealthStore(
       directory: home.home.directory, space: { [room] _ in DiskSpace(bytes: 1 << 40, freeBytes: room.freeBytes) })

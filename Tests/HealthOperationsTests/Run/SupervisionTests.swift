@@ -5,17 +5,18 @@ import Testing
 
 @testable import HealthOperations
 
-/// When work begins anew.
+/// Tests of when supervised work is restarted.
 @Suite(.timeLimit(.minutes(5)))
 struct SupervisionTests {
   private let home: TestHome
   private let reloads = Reloads()
-  /// A pause of some seconds is over at once, and a longer one, as between looks without a hint, never.
+  /// A clock on which pauses of up to five seconds end at once, and longer pauses, such as those between checks
+  /// without a hint, never end.
   private let clock = ImmediateClock { $0 <= .seconds(5) }
 
   init() throws { home = try TestHome() }
 
-  /// What the work was begun with, one after the other, while `body` runs.
+  /// Runs `body` with an iterator over the states with which work was started.
   private func begun<State: Equatable & Sendable>(
     _ supervision: Supervision<State>, _ body: (inout AsyncStream<State?>.AsyncIterator) async throws -> Void
   ) async throws {
@@ -33,14 +34,14 @@ struct SupervisionTests {
     }
   }
 
-  /// How often a state was asked for: once before the first work, twice of all work soon after it was begun, without any
-  /// hint, and then with the next hint.
+  /// A counter of state queries: once before the first work, then twice soon after each start of work without any
+  /// hint, and then after each hint.
   private final class Looks: Sendable {
     private let count = Atomic(0)
 
     func note() { count.add(1, ordering: .sequentiallyConsistent) }
 
-    /// Awaits that so much work was begun and looked at that only a hint leads to another look.
+    /// Waits until a number of works have been started and checked, so that only a hint leads to another check.
     func rest(of works: Int) async throws {
       while count.load(ordering: .sequentiallyConsistent) < 3 * works { try await Task.sleep(for: .milliseconds(5)) }
     }

@@ -62,7 +62,7 @@ import Testing
     await counting.value
   }
 
-  /// Descriptors of this process that lead into the home.
+  /// Returns the number of this process's descriptors that refer to the home.
   private static func databases(of home: TestHome) -> Int {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return names.count { name in

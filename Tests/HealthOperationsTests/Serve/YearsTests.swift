@@ -10,23 +10,24 @@ import Testing
 @testable import HealthOperations
 @testable import PeerTrust
 
-/// Five years by a clock that is moved: what is kept for a time goes, what ends is said in time, and nothing else is.
+/// Tests of five years with a simulated clock: data kept for a limited time is removed, expiries are announced in
+/// time, and nothing else is.
 @Suite(.timeLimit(.minutes(5))) struct YearsTests {
   private static let day: TimeInterval = 86_400
   private static let days = 5 * 365
-  /// 2026-01-01.
+  /// The start of the test, 2026-01-01.
   private static let start = Date(timeIntervalSince1970: 1_767_225_600)
 
-  /// A clock for sleeping, and the wall clock that goes with it.
+  /// A clock for sleeping and the matching wall clock.
   private final class Years: Sendable {
     let clock = ManualClock()
     private let days = Mutex(0)
 
-    /// Since the beginning.
+    /// The number of days since the start.
     var day: Int { days.withLock(\.self) }
     var now: Date { YearsTests.start + Double(day) * YearsTests.day }
 
-    /// Returns when what is due on the new day has been done.
+    /// Starts a new day. Returns when the work that is due on it is done.
     func dawn() async {
       while clock.sleepers == 0 { await Task.yield() }
       days.withLock { $0 += 1 }

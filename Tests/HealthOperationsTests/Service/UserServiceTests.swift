@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthOperations
 
-/// The unit that the Debian package brings.
+/// The unit in the Debian package.
 private enum PackagedUnit {
   static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "packaging/systemd/user/hpeer.service")

@@ -1,11 +1,12 @@
 import TestSupport
 
-/// A clock on which no time passes: a pause is over at once, or lasts until its task is cancelled.
+/// A clock that stands still. A sleep returns at once or lasts until its task is cancelled, depending on its
+/// duration.
 struct ImmediateClock: Clock {
   private let clock = ManualClock()
   private let isImmediate: @Sendable (Duration) -> Bool
 
-  /// - Parameter isImmediate: whether a pause of this length is over at once.
+  /// - Parameter isImmediate: Whether a sleep of this duration returns at once.
   init(where isImmediate: @escaping @Sendable (Duration) -> Bool) { self.isImmediate = isImmediate }
 
   var now: ManualClock.Instant { clock.now }

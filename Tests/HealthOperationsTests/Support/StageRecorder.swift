@@ -1,7 +1,7 @@
 import HealthOperations
 import Synchronization
 
-/// Remembers the stages of an operation, and can do something when one advances.
+/// A recorder of an operation's progress stages that can run a closure whenever a stage advances.
 final class StageRecorder: ProgressObserver {
   private struct State {
     var begun: [ProgressStage] = []
@@ -16,7 +16,7 @@ final class StageRecorder: ProgressObserver {
   }
 
   var begun: [ProgressStage] { state.withLock(\.begun) }
-  /// How many have finished.
+  /// The number of stages that have finished.
   var finished: Int { state.withLock(\.finished) }
 
   func begin(_ stage: ProgressStage) -> any StageObserver {

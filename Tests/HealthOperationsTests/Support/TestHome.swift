@@ -5,7 +5,7 @@ import HealthOperations
 import HealthStore
 import TestSupport
 
-/// A home of its own, with a store.
+/// A temporary home with a store.
 final class TestHome: Sendable {
   let directory: TemporaryDirectory
   let home: Home
@@ -17,7 +17,7 @@ final class TestHome: Sendable {
     store = try home.createStore()
   }
 
-  /// The audit log's events, oldest first.
+  /// Returns the audit log's events, oldest first.
   func audited() async throws -> [AuditRecord] { try await store.audit.log().records }
 
   func auditedNames() async throws -> [String] { try await audited().map(\.event) }
@@ -33,7 +33,7 @@ final class TestHome: Sendable {
     return path
   }
 
-  /// What is in the home's directory and the folder around it.
+  /// Returns the relative paths of everything in the temporary directory, including the home.
   func names() throws -> Set<String> {
     Set(try FileManager.default.subpathsOfDirectory(atPath: directory.path))
   }
@@ -47,7 +47,7 @@ final class TestHome: Sendable {
       progress: progress, confirm: confirm)
   }
 
-  /// Imports heart rates, one a minute.
+  /// Imports heart rates at intervals of a minute.
   @discardableResult
   func fill(_ count: Int = 20) async throws -> ImportResult {
     let path = try file("filling.xml", AppleExportText(heartRates: count).text)
@@ -58,11 +58,11 @@ final class TestHome: Sendable {
 /// The XML of a small Apple Health export.
 struct AppleExportText {
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
-  /// Of the first record.
+  /// The start of the first record.
   static let start = Timestamp(seconds: 1_718_438_400)
 
   var heartRates: Int
-  /// `1987-03-01`; `nil` for an export that does not say.
+  /// The date of birth, such as `1987-03-01`, or `nil` for an export without it.
   var dateOfBirth: String?
 
   init(heartRates: Int, dateOfBirth: String? = nil) {

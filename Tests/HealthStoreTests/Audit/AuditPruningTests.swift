@@ -8,7 +8,7 @@ import TestSupport
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
   private static let day: Int64 = 86_400
-  /// 2026-01-01.
+  /// The start of the test, 2026-01-01.
   private static let start: Int64 = 1_767_225_600
 
   init() throws { fixture = try StoreFixture() }
@@ -112,7 +112,7 @@ import TestSupport
     #expect(try await store.audit.records().count == 40)
   }
 
-  /// Somebody cuts the front off and says in its place that it was pruned.
+  /// An attacker removes the beginning of the log and claims that it was pruned.
   @Test(.enabled(if: SQLiteShell.isAvailable), arguments: [true, false])
   func aFrontThatWasCutOffIsFoundWhereverTheBeginningIsMoved(afterPruning: Bool) async throws {
     try await write(0..<40)

@@ -4,14 +4,14 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Reads of a peer that follow one another are counted, and lose nothing by it.
+/// Tests that consecutive reads by a peer are counted as a single event without losing information.
 @Suite struct AuditReadTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
 
   init() throws { fixture = try StoreFixture() }
 
-  /// - Parameter second: since the server was started; the clock on the wall may say anything.
+  /// - Parameter second: The time since the server started. The wall clock may differ.
   private func read(
     _ name: AuditEvent.Name = .dataRead, by peer: String = "a", kind: String = "", _ detail: [String: String] = [:],
     at second: Int64, session: Int64 = 1, clock: Int64? = nil, in other: HealthStore? = nil
@@ -27,7 +27,7 @@ import TestSupport
     try await read(.dataRead, detail, at: second)
   }
 
-  /// As `hpeer audit` has them: event, times and whether it is in the chain.
+  /// Returns the log as in `hpeer audit`: events and counts, in parentheses if they aren't in the chain yet.
   private func log(_ store: HealthStore? = nil) async throws -> [String] {
     let (records, open) = try await (store ?? self.store).audit.log()
     return records.map { "\($0.event) \($0.times)" } + open.map { "(\($0.event) \($0.times))" }

@@ -4,9 +4,9 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Random logs, each tampered with once; what was done is found, and the right event is named.
+/// Tests with random logs, each tampered with once: the change is detected and the right event is named.
 @Suite(.enabled(if: SQLiteShell.isAvailable), .timeLimit(.minutes(5))) struct AuditTamperingTests {
-  /// What somebody may do to a log of `count` events, and what must be said of it.
+  /// A way to tamper with a log of `count` events, and the expected findings.
   private struct Tampering {
     var sql: String
     var damage: Set<AuditDamage>
@@ -92,7 +92,7 @@ import TestSupport
     #expect(try await fixture.store.audit.records().map(\.id) == Array(1...6) + Array(10...18))
   }
 
-  /// Events that somebody wrote with hashes that fit them, in the place of those that hpeer wrote.
+  /// An attacker replaces events by forged events with matching hashes.
   @Test(
     arguments: [
       (6...6, [.rewritten(upTo: 6)]), (4...6, [.rewritten(upTo: 6)]), (1...6, [.rewritten(upTo: 6)]),
@@ -138,7 +138,7 @@ import TestSupport
     #expect(found.last == .more(18))
   }
 
-  /// The limit of what a chain without a key can do, as the documents say.
+  /// This is the limit of a chain without a key, as documented.
   @Test func whoeverAlsoMovesTheEndIsNotFound() async throws {
     let fixture = try StoreFixture()
     for number in 1...9 { try await fixture.store.audit.record(AuditEvent(.dataRead, ["number": "\(number)"])) }

@@ -3,7 +3,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// A deletion and its row in the audit log happen together.
+/// Tests that a deletion and its audit event are written in the same transaction.
 @Suite struct DeletionAuditTests {
   @Test func everyTransactionHasItsEvent() async throws {
     let fixture = try StoreFixture()

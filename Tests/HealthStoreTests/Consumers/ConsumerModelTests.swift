@@ -4,8 +4,8 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Random histories: additions, deletions, better copies, imports and their undoing, filters that change, pages that are
-/// lost, pages that were read ahead of what happened, tombstones that are pruned.
+/// Tests with random histories: additions, deletions, better copies, imports and their undoing, changed filters, lost
+/// pages, pages read before later changes, and pruned tombstones.
 @Suite struct ConsumerModelTests {
   @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
   func aConsumerHasWhatItShould(block: Int) async throws {
@@ -53,16 +53,16 @@ import TestSupport
     #expect(mirror.startedOver == 0 || hasUndone, place)
   }
 
-  /// - Returns: whether an import was undone.
+  /// - Returns: Whether an import was undone.
   private func undo(_ mirror: inout Mirror, _ store: HealthStore, _ world: SmallWorld) async throws -> Bool {
     guard case .undone(let undo) = try await store.imports.undoLast() else { return false }
     if !undo.restored.isEmpty { mirror.expectAgain(world.samples.map(\.reference)) }
     return true
   }
 
-  /// A page, which is lost on the way back now and then, and whose receipt comes back with the next.
+  /// Delivers a page, whose acknowledgement is sometimes lost and whose receipt is returned with the next page.
   ///
-  /// - Returns: whether an import was undone meanwhile.
+  /// - Returns: Whether an import was undone meanwhile.
   private func step(
     _ mirror: inout Mirror, _ store: HealthStore, _ filter: SampleFilter, _ world: SmallWorld,
     _ random: inout SeededGenerator
@@ -112,7 +112,8 @@ import TestSupport
     if withdraws { #expect(mirror.samples == wanted, place) }
   }
 
-  /// One of two workouts, in part or whole: the better copy takes the place of the other under a new number.
+  /// Returns a complete or incomplete copy of one of two workouts. A better copy replaces the other under a new
+  /// number.
   private func workout(_ random: inout SeededGenerator) -> Sample {
     var maker = SampleMaker(seed: random.oneIn(2) ? 1 : 2)
     var sample = maker.steps(at: 3)

@@ -346,7 +346,7 @@ import TestSupport
 // MARK: Copies of the store that are put back
 
 @Suite struct ConsumerRestoreTests {
-  /// Twelve samples, of which a copy of the store has six, and so has its consumer.
+  /// Returns a store that was restored from a copy with six of its twelve samples, as many as its consumer has.
   private func restored(_ mirror: inout Mirror) async throws -> (StoreFile, HealthStore) {
     let file = try StoreFile()
     var maker = SampleMaker(seed: 6)
@@ -404,7 +404,7 @@ import TestSupport
     #expect(mirror.samples.count == 1)
   }
 
-  /// An empty store has no page to say it with, but for one without changes.
+  /// An empty store has no page to announce the new start with, except for a page without changes.
   @Test func startingOverIsSaidAlsoWhereNothingIs() async throws {
     var mirror = Mirror()
     let (file, lost) = try await restored(&mirror)

@@ -1,14 +1,14 @@
 import HealthModel
 import HealthStore
 
-/// A place that a consumer delivers to: has what it was given, and notices what it is given twice.
+/// The receiving side of a consumer, which stores what it is given and detects duplicates.
 struct Mirror {
   private(set) var samples: [SampleReference: Sample] = [:]
-  /// Additions of what it had already, word for word.
+  /// The number of additions that were identical to samples it already had.
   private(set) var repetitions = 0
   private(set) var startedOver = 0
   private(set) var receipt: ConsumerReceipt?
-  /// What may come again, because its page was not committed.
+  /// The samples that may come again, because their page wasn't committed.
   private var uncertain: Set<SampleReference> = []
 
   mutating func take(_ page: ConsumerPage, isCommitted: Bool = true) throws {
@@ -26,10 +26,10 @@ struct Mirror {
     receipt = page.receipt
   }
 
-  /// Samples that a store gives out anew, as the undoing of an import does.
+  /// Expects samples that a store delivers again, as after undoing an import.
   mutating func expectAgain(_ references: some Sequence<SampleReference>) { uncertain.formUnion(references) }
 
-  /// Everything that there is, page by page.
+  /// Takes all pending pages.
   mutating func catchUp(_ consumer: FeedConsumer, ofAtMost size: Int = 1_000) async throws {
     for try await page in consumer.pages(ofAtMost: size) {
       try take(page)
@@ -39,7 +39,7 @@ struct Mirror {
 }
 
 extension HealthStore {
-  /// What a consumer should have.
+  /// Returns the samples that a consumer should have.
   func live(_ filter: SampleFilter = .everything) async throws -> [SampleReference: Sample] {
     var live: [SampleReference: Sample] = [:]
     for case .added(let sample) in try await allChanges() where filter.passes(sample) {

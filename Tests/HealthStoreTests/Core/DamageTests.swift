@@ -5,14 +5,14 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Files that a store must refuse, and leave as they are.
+/// Tests of files that a store must refuse and leave unchanged.
 @Suite struct DamageTests {
   let directory: TemporaryDirectory
   private var file: URL { URL(filePath: directory.path("store.sqlite")) }
 
   init() throws { directory = try TemporaryDirectory() }
 
-  /// A store of some dozens of pages, closed.
+  /// Writes a store of several dozen pages and returns its bytes after closing it.
   private func write() async throws -> Data {
     var maker = SampleMaker(seed: 1)
     let samples = (0..<3000).map { maker.steps(at: $0) }
@@ -23,7 +23,8 @@ import TestSupport
     return bytes
   }
 
-  /// The last reference to a store may go on another thread. With it goes the write-ahead log, into the file.
+  /// Waits until the write-ahead log is merged into the file, because the last reference to a store may be released
+  /// on another thread.
   private func waitUntilClosed() async throws {
     while FileManager.default.contents(atPath: file.path + "-wal")?.isEmpty == false {
       try await Task.sleep(for: .milliseconds(1))
@@ -58,7 +59,7 @@ import TestSupport
     try await expectRefused()
   }
 
-  /// From two bytes on: SQLite takes a file of one byte for an empty one.
+  /// The rows contain values of types that hpeer never writes.
   @Test("what is told of a store's shape is told also where its rows hold what they never should")
   func shape() throws {
     try DatabaseQueue(path: file.path).write { db in
@@ -81,8 +82,8 @@ import TestSupport
     try await expectRefused()
   }
 
-  /// Found only when the page is read, by when the store is open, and pages of the schema may have been written: GRDB makes
-  /// a write-ahead log by creating a table and dropping it.
+  /// The damage is found when the page is read. By then the store is open and pages of the schema may have been
+  /// written, because GRDB creates a write-ahead log by creating and dropping a table.
   @Test(.timeLimit(.minutes(5)))
   func aPageThatWasOverwrittenIsDamage() async throws {
     var bytes = try await write()

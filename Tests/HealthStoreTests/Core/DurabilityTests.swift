@@ -5,7 +5,7 @@ import Testing
 @testable import HealthStore
 
 @Suite struct DurabilityTests {
-  /// GRDB sets NORMAL on a pool's writer, which may lose the last commits when the power goes.
+  /// GRDB sets NORMAL on a pool's writer, which may lose the last commits in a power failure.
   @Test func aCommitIsOnTheDiskBeforeItsNumberIsToldToAnyone() async throws {
     let fixture = try StoreFixture()
     for store in [fixture.store, try fixture.again()] {

@@ -5,8 +5,8 @@ import OperatingSystem
 import Testing
 import TestSupport
 
-/// What disks, other processes and power failures do to a store's files: each ends in the right error, nothing is
-/// overwritten, and what was committed before stays readable.
+/// Tests of what disks, other processes and power failures do to a store's files: each ends with the right error,
+/// nothing is overwritten, and earlier commits stay readable.
 @Suite(.timeLimit(.minutes(5))) struct FaultTests {
   let file: StoreFile
   private let batches: [ChangeBatch]
@@ -19,7 +19,7 @@ import TestSupport
     }
   }
 
-  /// A store that was killed: its file and its log, but no shared memory, as other machines would find it.
+  /// Returns the files of a killed store as another machine would find them: file and log, but no shared memory.
   private func killed(batches count: Int) async throws -> StoreFile {
     let store = try file.open()
     for batch in batches.prefix(count) { try await store.apply(batch) }
@@ -46,7 +46,7 @@ import TestSupport
     try await expectSound(copy)
   }
 
-  /// Each transaction is there whole or not at all, and none without those before it.
+  /// Each transaction is either complete or missing, and never present without the transactions before it.
   @Test(arguments: 0..<12)
   func aLogThatWasCutOffOrDamagedHoldsWholeTransactions(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -147,8 +147,8 @@ import TestSupport
     try await expectSound(file)
   }
 
-  /// Of each kind of write: of a task, and on a thread of its own. What cancels comes when the wait has begun, which the
-  /// store says.
+  /// Tests both kinds of write, in a task and on its own thread. The cancellation comes when the store reports that
+  /// the wait has begun.
   @Test(.enabled(if: SQLiteShell.isAvailable), arguments: [true, false])
   func whoeverIsCancelledDoesNotWaitForAnotherProcess(onThread isOnThread: Bool) async throws {
     let (waits, waiting) = AsyncStream<Void>.makeStream()
@@ -236,7 +236,7 @@ import TestSupport
     #expect(try await HealthStore(directory: disk.path).allChanges().count == 40)
   }
 
-  /// Root may write where the mode says no.
+  /// Skipped for root, who can write despite the file mode.
   @Test(.enabled(if: geteuid() != 0, "root may write everywhere"))
   func aPermissionThatIsTakenAwayIsSaidToBeMissing() async throws {
     try await file.open().apply(batches[0])

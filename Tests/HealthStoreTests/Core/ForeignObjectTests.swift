@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthStore
 
-/// What somebody has put into the file of a store.
+/// Tests of objects that an attacker has added to a store's file.
 @Suite struct ForeignObjectTests {
   private func makeStore() throws -> TemporaryDirectory {
     let directory = try TemporaryDirectory(inMemory: true)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthStore
 
-/// What others have written into a store's tables, or handed it as changes.
+/// Tests of hostile rows in a store's tables, and of hostile changes.
 @Suite("Hostile rows", .timeLimit(.minutes(2))) struct HostileStoreTests {
   private func execute(_ sql: String, in fixture: StoreFixture) async throws {
     try await fixture.store.write { try $0.execute(sql: sql) }

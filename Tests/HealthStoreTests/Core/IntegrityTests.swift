@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// What ``HealthStore/checkIntegrity(directory:)`` finds, and that it leaves a store as it is.
+/// Tests of the findings of ``HealthStore/checkIntegrity(directory:)``, and that it leaves a store unchanged.
 @Suite struct IntegrityTests {
   let directory: TemporaryDirectory
   private var file: String { directory.path("store.sqlite") }

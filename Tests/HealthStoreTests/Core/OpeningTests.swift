@@ -60,7 +60,7 @@ import TestSupport
     #expect(try directory.mode("store/store.sqlite") == 0o600)
   }
 
-  /// A dry run's copy must not go through a link that lies where it is made.
+  /// A dry run's copy must not follow a link at its destination.
   @Test func aCopyGoesOnlyWhereNothingIs() throws {
     let store = try HealthStore(directory: directory.path("store"))
     for name in ["target", "link"] {
@@ -90,7 +90,7 @@ import TestSupport
     #expect(try Data(contentsOf: URL(filePath: path)) == Data("x".utf8))
   }
 
-  /// Root may write where the mode says no.
+  /// Skipped for root, who can write despite the file mode.
   @Test(.enabled(if: geteuid() != 0))
   func aDirectoryThatCannotBeWrittenIsNotPermitted() throws {
     let path = directory.path("store")

@@ -4,7 +4,7 @@ import OperatingSystem
 import TestSupport
 import Testing
 
-/// Stopping while there is still some room on the disk.
+/// Tests that writing stops while there is still some space on the disk.
 @Suite(.timeLimit(.minutes(5))) struct RoomTests {
   private let directory: TemporaryDirectory
   private let room = ChangingRoom()

@@ -6,14 +6,15 @@ import TestSupport
 
 @testable import HealthStore
 
-/// The store of the last development version (commit 2853c503) has the tables of a new one, once it was opened.
+/// Tests that a store of the last development version (commit 2853c503) has the tables of a new store after it was
+/// opened.
 @Suite(.enabled(if: SQLiteShell.isAvailable)) struct SchemaTests {
   private let file: StoreFile
 
   init() throws { file = try StoreFile() }
 
-  /// A store as `hpeer` of that commit left it: heart rates of an export, half of them hidden behind those that an app sent of the
-  /// same time, which were deleted then.
+  /// Creates a store as that commit's `hpeer` left it: heart rates of an export, half of them hidden by an app's
+  /// samples of the same time, which were then deleted.
   private func makeEarlier() async throws {
     let dump = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/2853c503.sql")
     #expect(FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o600]))
@@ -119,7 +120,7 @@ import TestSupport
     #expect(try await opened.add(readings: later).total == .init(added: 2, deleted: 2, refused: 2))
   }
 
-  /// Columns, keys, indices and triggers, whatever the order in which they were added.
+  /// Returns the columns, keys, indexes and triggers of each table, independent of their order.
   private func tables(_ store: HealthStore) async throws -> [String: Set<String>] {
     try await store.read { db in
       var tables: [String: Set<String>] = [:]

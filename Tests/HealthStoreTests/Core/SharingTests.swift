@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Two instances on one directory stand for two processes.
+/// Tests of a store that two processes share, represented by two instances for the same directory.
 @Suite struct SharingTests {
   let fixture: StoreFixture
   let other: HealthStore
@@ -91,7 +91,7 @@ import TestSupport
     }
   }
 
-  /// POSIX takes a process's locks on a file away when any of its descriptors is closed.
+  /// POSIX releases all of a process's locks on a file when any of its descriptors is closed.
   @Test(.enabled(if: SQLiteShell.isAvailable))
   func openingAStoreAgainKeepsTheLocksThatAreHeld() async throws {
     var maker = SampleMaker(seed: 1)

@@ -22,7 +22,7 @@ import Testing
     (try? FileManager.default.attributesOfItem(atPath: pool.path + "-wal")[.size] as? Int) ?? 0
   }
 
-  /// Some hundred pages each.
+  /// Writes transactions of about a hundred pages each.
   private func write(_ transactions: Int, _ checkpoints: WALCheckpoints) throws {
     for _ in 0..<transactions {
       checkpoints.waitIfLarge()
@@ -37,7 +37,7 @@ import Testing
     try pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM sample") }
   }
 
-  /// 40 MB go through a log that waits at 4, and may be eight transactions ahead.
+  /// 40 MB are written through a log that waits at 4 MB and may be eight transactions ahead.
   @Test func theLogStaysSmallWhateverIsWritten() throws {
     let checkpoints = try WALCheckpoints(path: pool.path, largeLog: 1000)
     defer { checkpoints.stop() }
@@ -51,7 +51,7 @@ import Testing
     #expect(try count() == 5000)
   }
 
-  /// A reader of long ago needs the log as it is: the writer goes on all the same.
+  /// An old reader needs the log unchanged, but the writer continues.
   @Test func aReaderHoldsNobodyUp() throws {
     let checkpoints = try WALCheckpoints(path: pool.path, largeLog: 100)
     defer { checkpoints.stop() }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import HealthStore
 
 extension RecordDigest {
-  /// From scratch, out of the feed.
+  /// Computes a digest of the feed from scratch.
   init(_ changes: [Change], filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil) {
     var byType: [SampleType: [CalendarMonth: MonthDigest]] = [:]
     for change in changes where filter.accepts(change.reference) {

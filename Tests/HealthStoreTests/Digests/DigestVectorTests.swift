@@ -5,7 +5,8 @@ import PeerProtocol
 import Testing
 import TestSupport
 
-/// `docs/protocol/digest.md` holds the vectors, and `digest.py` beside it shares no code with what is tested.
+/// Tests with the vectors in `docs/protocol/digest.md`, and against `digest.py` beside it, which shares no code with
+/// the product.
 @Suite struct DigestVectorTests {
   private static let documents = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "docs/protocol").path
@@ -43,7 +44,7 @@ import TestSupport
     #expect(try await fixture.store.digests.current().record == deep.withoutContents)
   }
 
-  /// Every kind of payload, extreme instants, odd texts and numbers.
+  /// The samples include every kind of payload, extreme instants, and unusual texts and numbers.
   @Test(.enabled(if: Python.isAvailable), .timeLimit(.minutes(5)), arguments: [1, 2] as [UInt64])
   func pythonAgrees(seed: UInt64) async throws {
     let fixture = try StoreFixture()
@@ -120,7 +121,7 @@ private enum Python {
     return (process, pipe)
   }
 
-  /// What it prints.
+  /// Runs a script and returns its output.
   static func run(_ arguments: [String], input: String) async throws -> Data {
     let (process, pipe) = try launch(arguments, input: input)
     let data = await withCheckedContinuation { continuation in

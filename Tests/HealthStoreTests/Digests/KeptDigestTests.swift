@@ -7,13 +7,13 @@ import TestSupport
 @testable import HealthStore
 
 extension HealthStore {
-  /// Keeps what there is, however little.
+  /// Stores digests for everything, even for small amounts.
   func keepEverything() async throws {
     #expect(try await digests.keep(step: 3, rest: 0))
   }
 }
 
-/// The kept digests, against a computation from scratch.
+/// Tests of the stored digests against a computation from scratch.
 @Suite struct KeptDigestTests {
   @Test(.timeLimit(.minutes(5)), arguments: 0..<12 as Range<UInt64>)
   func aRandomHistoryNeverMakesThemWrong(seed: UInt64) async throws {
@@ -72,7 +72,7 @@ extension HealthStore {
     }
   }
 
-  /// Tombstones that are old are given up one day: nothing else tells of it but the floor.
+  /// Prunes old tombstones, which only the tombstone floor reveals.
   private static func prune(_ store: HealthStore) async throws {
     try await store.write { db in
       let floor = try Int64.fetchOne(db, sql: "SELECT MAX(tombstoneFloor, counter - 15) FROM store") ?? 0
@@ -101,7 +101,7 @@ extension HealthStore {
     }
   }
 
-  /// Two that keep at once, and deletions between reading and writing.
+  /// Several instances store digests at the same time, with deletions between reading and writing.
   @Test(.timeLimit(.minutes(5)))
   func whoeverKeepsAtOnceDoesNotCountTwice() async throws {
     let fixture = try StoreFixture()

@@ -3,9 +3,9 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Stores that exchange changes at random end up with the same samples and the same tombstones.
+/// Tests that stores that exchange changes in random order end up with the same samples and tombstones.
 @Suite struct ConvergenceTests {
-  /// Twenty-five random histories each; a failure names its seed.
+  /// Each block has twenty-five random histories. A failure names its seed.
   @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
   func storesConverge(block: Int) async throws {
     for run in 0..<25 {
@@ -46,7 +46,7 @@ import TestSupport
 }
 
 extension ConvergenceTests {
-  /// Lets each store pull everything from each other. Returns whether there was anything new.
+  /// Makes each store pull everything from every other. Returns whether there was anything new.
   private func exchangeEverything(_ peers: inout [Peer], _ random: inout SeededGenerator) async throws -> Bool {
     var moved = false
     for index in peers.indices {
@@ -61,7 +61,7 @@ extension ConvergenceTests {
   }
 }
 
-/// A store and where it stands in the others' feeds.
+/// A store and its positions in the others' feeds.
 private struct Peer {
   let fixture: StoreFixture
   private var anchors: [Int: Anchor] = [:]
@@ -70,7 +70,7 @@ private struct Peer {
     self.fixture = fixture
   }
 
-  /// Returns whether there was anything to pull.
+  /// Pulls a number of pages. Returns whether there was anything to pull.
   @discardableResult
   mutating func pull(from other: Peer, named name: Int, pageSize: Int, pages: Int) async throws -> Bool {
     var moved = false

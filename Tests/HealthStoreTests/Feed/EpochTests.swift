@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// A position and what covers it, as a reader keeps them.
+/// A position and its epoch, as a reader stores them.
 struct Position {
   var anchor = Anchor.zero
   var epoch: Epoch?

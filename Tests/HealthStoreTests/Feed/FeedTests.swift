@@ -10,7 +10,7 @@ import TestSupport
 
   init() throws { fixture = try StoreFixture() }
 
-  /// Thirty changes: additions, deletions of samples that are here, and of some that never were.
+  /// Makes thirty changes: additions, and deletions of samples that do and don't exist.
   private func history() async throws -> [Change] {
     var maker = SampleMaker(seed: 1)
     let samples = (0..<20).map { _ in maker.steps(at: Int.random(in: 0...1000, using: &maker.random)) }

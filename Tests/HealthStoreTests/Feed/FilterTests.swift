@@ -9,7 +9,7 @@ import TestSupport
   private let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   var store: HealthStore { fixture.store }
 
-  /// Ten minutes of steps and heart rate; of each type the sample of minute 4 is deleted.
+  /// Creates a store with ten minutes of steps and heart rates. The samples of minute 4 are deleted.
   init() async throws {
     fixture = try StoreFixture()
     var maker = SampleMaker(seed: 1)

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import HealthStore
 
-/// What commits are noticed by whom, and what it costs.
+/// Tests of which observers notice which commits, and of the cost.
 @Suite(.timeLimit(.minutes(5))) struct FollowingTests {
   let fixture: StoreFixture
   let other: HealthStore
@@ -16,7 +16,7 @@ import TestSupport
     other = try fixture.again()
   }
 
-  /// Adds samples of minutes to `writer`, one transaction each.
+  /// Adds a sample for each minute to `writer`, each in its own transaction.
   private func add(_ minutes: Range<Int>, to writer: HealthStore) async throws {
     for minute in minutes {
       var maker = SampleMaker(seed: UInt64(minute) + 1)

@@ -3,7 +3,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Hundreds of random writes, each compared with ``StoreModel``.
+/// Tests of hundreds of random writes, each compared with ``StoreModel``.
 @Suite struct ModelTests {
   @Test(arguments: [1, 2] as [UInt64])
   func aStoreDoesWhatTheModelDoes(seed: UInt64) async throws {

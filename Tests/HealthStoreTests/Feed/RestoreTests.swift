@@ -4,7 +4,8 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Random histories in which a store's file is put back from copies, while readers follow it with positions of any age.
+/// Tests with random histories in which a store's file is restored from copies, while readers follow it from
+/// positions of any age.
 @Suite struct RestoreTests {
   @Test(.timeLimit(.minutes(5)), arguments: 0..<6)
   func readersNeverMissAnything(block: Int) async throws {
@@ -14,7 +15,7 @@ import TestSupport
     }
   }
 
-  /// The histories are such that numbers alone would not do.
+  /// Checks that the histories would fail without epochs.
   @Test(.timeLimit(.minutes(5)))
   func withoutEpochsTheyWould() async throws {
     var total = 0
@@ -22,7 +23,7 @@ import TestSupport
     #expect(total > 0)
   }
 
-  /// How often a reader that was at the end of the feed did not have what the store has.
+  /// Returns how often a reader at the end of the feed didn't have the store's content.
   private func differences(seed: UInt64, withEpochs: Bool) async throws -> Int {
     var random = SeededGenerator(seed: seed)
     let world = SmallWorld(size: 24)
@@ -58,7 +59,7 @@ import TestSupport
   }
 }
 
-/// Follows a feed, and knows from full readings what it should have by then.
+/// A reader that follows a feed and knows from full readings what it should have.
 private struct Reader {
   private struct Replica: Equatable {
     var live: Set<SampleReference> = []

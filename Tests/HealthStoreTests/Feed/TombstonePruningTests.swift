@@ -16,7 +16,8 @@ import TestSupport
 
   private func instant(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds) }
 
-  /// Six samples take the numbers 1 to 6; the first four are deleted, as 7 to 10, but not in the order of their clocks.
+  /// Adds six samples as changes 1 to 6 and deletes the first four as changes 7 to 10, in an order that differs from
+  /// their deletion times.
   private func history() async throws {
     try await store.apply(ChangeBatch(additions: samples))
     for (index, seconds) in [(0, 100), (1, 400), (2, 200), (3, 300)] as [(Int, Int64)] {
@@ -132,7 +133,7 @@ import TestSupport
     #expect(try await other.feed.changes(since: .zero, limit: 10).changes.count == 4)
   }
 
-  /// The danger that the documentation names.
+  /// This is the documented risk of pruning.
   @Test func aForgottenSampleCanComeBack() async throws {
     try await history()
     #expect(try await store.apply(ChangeBatch(additions: [samples[0]])).added == 0)

@@ -4,7 +4,7 @@ import TestSupport
 @testable import HealthStore
 
 @Suite struct ChangeNumbersTests {
-  /// Whole blocks of numbers, borders of blocks, and single ones far apart.
+  /// The numbers include whole blocks, block boundaries, and single numbers far apart.
   @Test func holdsWhatASetHolds() {
     var random = SeededGenerator(seed: 7)
     var (numbers, set) = (ChangeNumbers(), Set<Int64>())

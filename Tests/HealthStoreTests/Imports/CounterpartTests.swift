@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// The same sample from an app, with HealthKit's UUID, and from an export, without.
+/// Tests of a sample that comes from an app, with HealthKit's UUID, and from an export, without.
 @Suite struct CounterpartTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }

@@ -5,15 +5,15 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Devices change their names, hand them down and swap them from one export to the next: whatever the names, only what
-/// is new is added, and nothing is lost.
+/// Tests with devices that are renamed, inherit names or swap them between exports: only new samples are added, and
+/// nothing is lost.
 @Suite struct HandedDownNamesTests {
   private let fixture: StoreFixture
   private var store: HealthStore { fixture.store }
 
   init() throws { fixture = try StoreFixture() }
 
-  /// As the command does it.
+  /// Imports an export of the devices, as the command does. Returns the number of added samples.
   private func bring(_ devices: [Device]) async throws -> Int {
     let path = fixture.directory.path + "/\(UUID().uuidString).xml"
     try Data(Device.export(devices).utf8).write(to: URL(fileURLWithPath: path))
@@ -96,7 +96,7 @@ import Testing
   }
 }
 
-/// A device and all that it has ever recorded.
+/// A device and everything that it has recorded.
 private struct Device {
   struct Record: Hashable, Comparable {
     var second: Int
@@ -125,7 +125,7 @@ private struct Device {
 }
 
 extension [Device.Record] {
-  /// At moments of their own.
+  /// Returns random records, each at its own time.
   fileprivate static func random(_ count: Int, from second: Int, using generator: inout SeededGenerator) -> Self {
     var second = second
     return (0..<count).map { _ in
@@ -135,12 +135,12 @@ extension [Device.Record] {
   }
 }
 
-/// Devices over the years.
+/// A set of devices over the years.
 private struct World {
   var generator: SeededGenerator
   private(set) var devices: [Device] = []
   private var names = ["Anna’s iPhone", "iPhone", "Watch", "Anna’s old iPhone", "A", "B", "C"]
-  /// A moment after all that has been recorded.
+  /// A time after everything recorded so far.
   private var now = 0
 
   init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
@@ -148,7 +148,7 @@ private struct World {
   var count: Int { devices.reduce(0) { $0 + $1.records.count } }
   var records: [Device.Record] { devices.flatMap(\.records).sorted() }
 
-  /// Until the next export: devices are bought, some are renamed, all record.
+  /// Simulates the time until the next export: devices are bought, some are renamed, and all record.
   mutating func live() {
     let bought = devices.isEmpty ? 2 : Int.random(in: 0...1, using: &generator)
     for _ in 0..<bought where devices.count < names.count { devices.append(Device(name: "", records: [])) }
@@ -181,7 +181,7 @@ private struct World {
     }
   }
 
-  /// Now and then two devices record at one moment.
+  /// Makes devices sometimes record at the same time.
   private mutating func share() {
     for index in devices.indices.dropFirst() {
       let seconds = Set(devices[index].records.map(\.second))

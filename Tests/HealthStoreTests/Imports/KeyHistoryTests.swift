@@ -5,11 +5,11 @@ import Testing
 @testable import HealthModel
 @testable import HealthStore
 
-/// Random histories of three machines that hear exports of one key with several records, delete, import files that know of no
-/// statements, and pull by parts.
-/// In the end all hold what the newest export says of it, whole, less what was deleted.
+/// Random histories of three machines that import exports of a key with several records, delete, import files without
+/// statements, and pull in parts. In the end all must hold what the newest export says about the key, except for
+/// deleted records.
 ///
-/// `HPEER_KEY_HISTORIES` says how many, `HPEER_HISTORY_SEED` with which they begin.
+/// `HPEER_KEY_HISTORIES` is the number of histories, `HPEER_HISTORY_SEED` the first seed.
 @Suite struct KeyHistoryTests {
   private static func number(_ variable: String) -> Int? {
     ProcessInfo.processInfo.environment[variable].flatMap { Int($0) }
@@ -18,7 +18,7 @@ import Testing
   private static let asked = number("HPEER_KEY_HISTORIES")
   private static let first = number("HPEER_HISTORY_SEED") ?? 0
 
-  /// 160 are done in seconds; whoever asks for more says how long.
+  /// The time limit depends on the requested number of histories. 160 take seconds.
   @Test(.timeLimit(.minutes(asked == nil ? 10 : 24 * 60)), arguments: 0..<8)
   func allHoldTheNewest(block: Int) async throws {
     for seed in stride(from: Self.first + block, to: Self.first + (Self.asked ?? 160), by: 8) {
@@ -32,7 +32,7 @@ import Testing
   }
 }
 
-/// What an export says of the key.
+/// An export's statement about the key.
 private struct Statement {
   var values: [Double]
   var date: Int64
@@ -55,9 +55,9 @@ private final class KeyHistory {
   private var random: SeededGenerator
   private(set) var log: [String] = []
   private var heard: [Statement] = []
-  /// What was deleted, as tombstones name it.
+  /// The UUIDs in the tombstones of deleted samples.
   private var gone: Set<UUID> = []
-  /// Whether one of equal values was deleted on a machine that did not know which of them it was.
+  /// Whether a sample was deleted from several with equal values, on a machine that didn't know which of them it was.
   private var isUncertain = false
 
   init(seed: UInt64) {
@@ -70,7 +70,7 @@ private final class KeyHistory {
     let store: HealthStore
     var anchors: [Int: Anchor] = [:]
 
-    /// - Parameter files: of an empty store, by name.
+    /// - Parameter files: The files of an empty store, by name.
     init(_ files: [String: Data]) throws {
       directory = try TemporaryDirectory(inMemory: true)
       for (name, bytes) in files {
@@ -82,7 +82,7 @@ private final class KeyHistory {
     }
   }
 
-  /// Three empty stores, which are made once.
+  /// The files of three empty stores, which are created once.
   private static let empty = Result {
     try (0..<3).map { _ in
       let directory = try TemporaryDirectory(inMemory: true)
@@ -174,7 +174,7 @@ private final class KeyHistory {
     try await machine.store.apply(ChangeBatch(deletions: [tombstone]))
   }
 
-  /// Writes the samples of a machine into a file, and imports it on another.
+  /// Exports a machine's samples to a file and imports the file on another machine.
   private func copy(_ from: Machine, into: Machine) async throws {
     let page = try await from.store.feed.codedChanges(since: .zero, limit: 100).changes
     var coder = ChangeCoder()

@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// A sample of a whole export, and the same from one that came without the files beside its XML.
+/// Tests of a sample from a complete export, and its copy from an export without the files beside the XML.
 @Suite struct SideFileCopyTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
@@ -14,10 +14,10 @@ import TestSupport
   struct Pair: Sendable, CustomTestStringConvertible {
     var full: Sample
     var bare: Sample
-    /// The key of the one with its file, and that of the one without.
+    /// The keys of the sample with its file and of the sample without.
     var keys: (full: SampleKey, bare: SampleKey)
     var testDescription: String { full.payload.kind }
-    /// What the reader of an export says of both.
+    /// The identities that the reader of an export gives both.
     var identities: [UUID: SideFileIdentity] {
       [
         full.uuid: SideFileIdentity(uuid: bare.uuid, isBare: true),
@@ -195,7 +195,8 @@ import TestSupport
     #expect(try await present(pair.full.type).map(\.payload) == [pair.full.payload])
   }
 
-  /// An export without its files, a whole one, and then a newer one of either kind that says what there is.
+  /// The order is an export without its files, a complete export, and a newer export of either kind with the same
+  /// content.
   @Test(arguments: pairs, [true, false])
   func aSnapshotSparesWhatTookThePlaceOfTheBare(pair: Pair, isBare: Bool) async throws {
     try store.importExport([pair.bare], sideFiles: pair.identities)

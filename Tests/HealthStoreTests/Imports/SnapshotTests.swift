@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// What is no longer in a later export of the same person.
+/// Tests of samples that are missing in a later export of the same person.
 @Suite struct SnapshotTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }

@@ -2,7 +2,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// A person renames a device, and so all that it ever recorded.
+/// Tests of a renamed device, whose earlier samples get the new name, too.
 @Suite struct SourceNameTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }

@@ -2,7 +2,7 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// Records that agree in everything that identities are made of.
+/// Tests of records that agree in everything that their identities are derived from.
 @Suite struct TwinTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
@@ -66,7 +66,7 @@ import Testing
     #expect(try store.importExport([], twins: [TwinGroup(key: key, samples: runs)]).total == .init(unchanged: 2))
   }
 
-  /// As CSV and JSON have them, which say nothing of an export.
+  /// Samples from CSV and JSON files have no information about an export.
   @Test func whatCameFromAFileGivesWay() async throws {
     let file = [1.0, 2, 3].enumerated().map { ExportedSample(value: $1).sample(ordinal: $0) }
     try await store.add(file[0], file[1], file[2])

@@ -5,10 +5,10 @@ import TestSupport
 
 @testable import HealthStore
 
-/// Random stores: one imports a file and takes it back, another never had it.
+/// Tests that compare random stores: one imports a file and undoes the import, another never imported it.
 @Suite struct UndoModelTests {
-  /// A file with everything that an import can do: new and known records, twins, days' summaries, what an app sent
-  /// too, and what is missing since the last.
+  /// A file that exercises everything in an import: new and known records, twins, daily summaries, samples that an
+  /// app also sent, and samples missing since the last import.
   private struct File {
     var samples: [Sample]
     var twins: [TwinGroup]
@@ -51,7 +51,7 @@ import TestSupport
     }
   }
 
-  /// What happens to both stores alike.
+  /// Applies the same random changes to a store.
   private func befall(_ store: HealthStore, seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<Int.random(in: 0...5, using: &random) {
@@ -126,14 +126,14 @@ extension HealthStore {
   }
 }
 
-/// Follows a feed with what it is given, as a peer does.
+/// A reader that follows a feed, as a peer does.
 private struct Reader {
   private var anchor = Anchor.zero
   private var epoch: Epoch?
   private(set) var live: Set<SampleReference> = []
   private var dead: Set<SampleReference> = []
 
-  /// - Parameter end: what lies after it is not read.
+  /// - Parameter end: The position at which reading stops.
   mutating func read(_ store: HealthStore, to end: Anchor?, _ size: Int, pages: Int) async throws {
     var left = pages
     while left > 0 {

@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// The last import is taken back, and nothing shows that it ever was.
+/// Tests that undoing the last import leaves no trace of it.
 @Suite struct UndoTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
@@ -357,7 +357,7 @@ import TestSupport
 
   // MARK: Peers
 
-  /// - Parameter streams: how many answers of more than a page that was the end of.
+  /// - Parameter streams: The number of answers of more than a page that end with this read.
   private func read(
     from: Int64, to: Int64?, count: Int, streams: Int = 0, by name: String = "laptop"
   ) async throws {
@@ -397,7 +397,7 @@ import TestSupport
     #expect(try await refusal() == .read(name: "b", peers: ["a", "c"]))
   }
 
-  /// Reads that are counted by the minute are somebody's, too.
+  /// Reads that are counted per minute also belong to a reader.
   @Test(arguments: [false, true])
   func whoeverIsCountedAsAReaderIsNamed(isSealed: Bool) async throws {
     func access(_ name: AuditEvent.Name, _ detail: [String: String], at elapsed: Int64) async throws {

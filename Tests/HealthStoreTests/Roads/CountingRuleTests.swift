@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import HealthStore
 
-/// The rule by itself, against random groups.
+/// Tests of the rule alone, with random groups.
 @Suite struct CountingRuleTests {
   private typealias Family = CountingRule.Family
 
@@ -20,7 +20,7 @@ import TestSupport
     }
   }
 
-  /// Of one class, the formula of the rule.
+  /// The rule's formula holds for a single class.
   @Test func oneClassIsCounted() {
     var random = SeededGenerator(seed: 1)
     for _ in 0..<2_000 {
@@ -33,7 +33,7 @@ import TestSupport
     }
   }
 
-  /// Of several, never more are hidden than there are deletions to account for it.
+  /// The number of hidden samples in several classes never exceeds the number of deletions that justify it.
   @Test func noDeletionHidesTwo() {
     var random = SeededGenerator(seed: 2)
     for _ in 0..<2_000 {

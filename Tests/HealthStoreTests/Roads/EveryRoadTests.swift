@@ -4,10 +4,10 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// One sample by every road, in every order, on two machines that pull from each other: it is shown once, as the road that
-/// says most has it, one deletion removes it, and it does not come back.
+/// Tests with a sample that arrives by every road, in every order, on two machines that pull from each other: it is
+/// shown once, in its most detailed form, a single deletion removes it, and it doesn't return.
 @Suite struct EveryRoadTests {
-  /// What came, and how.
+  /// A copy of a sample and the road by which it arrives.
   private struct Copy {
     var sample: Sample
     var road: SampleRoad
@@ -19,7 +19,7 @@ import TestSupport
     return copy
   }
 
-  /// HealthSync says neither bundle nor version of a source.
+  /// Returns a copy without bundle identifier and version of the source, as HealthSync sends it.
   private static func poor(_ sample: Sample) -> Sample {
     var copy = cut(sample)
     copy.source = Source(name: sample.source.name)
@@ -58,7 +58,7 @@ import TestSupport
     try await store.samples.page(of: type, limit: 100)
   }
 
-  /// - Parameter expected: what is shown in the end.
+  /// - Parameter expected: The UUID that is shown in the end.
   private func meet(_ order: [Copy], expected: UUID, _ note: Comment) async throws {
     let (one, other) = (try StoreFixture(), try StoreFixture())
     let type = order[0].sample.type
@@ -122,7 +122,7 @@ import TestSupport
     return sample
   }
 
-  /// Health Auto Export tells no source of a workout, and its activity in the phone's language.
+  /// Health Auto Export sends a workout without a source and with its activity in the phone's language.
   @Test func aWorkoutWithoutASource() async throws {
     let record = ExportedSample(type: .workout)
     let (exported, original) = (record.sample(), Self.cut(record.original()))
@@ -139,7 +139,7 @@ import TestSupport
     }
   }
 
-  /// Whose it is, nothing tells where two sources have one in the same seconds.
+  /// Two sources have a workout in the same seconds, so nothing determines the source of the third copy.
   @Test func aWorkoutWithoutASourceBesideThoseOfTwo() async throws {
     let record = ExportedSample(type: .workout)
     let original = Self.cut(record.original())
@@ -161,7 +161,7 @@ import TestSupport
     }
   }
 
-  /// An app says the new name of a device also of what it recorded under its old one.
+  /// An app sends the new name of a renamed device also for samples recorded under the old name.
   @Test func aDeviceThatWasRenamedBetweenTwoPulls() async throws {
     let record = ExportedSample()
     let old = Self.cut(record.original())
@@ -177,7 +177,7 @@ import TestSupport
     }
   }
 
-  /// What an export says under one name, and an app under another.
+  /// An export has a sample under one name of the device, and an app under another.
   @Test(arguments: [("Watch", "Ultra"), ("Ultra", "Watch")])
   func aDeviceThatWasRenamedBetweenAnExportAndAPull(exportedName: String, toldName: String) async throws {
     let exported = ExportedSample(source: exportedName).sample()
@@ -193,7 +193,7 @@ import TestSupport
     }
   }
 
-  /// Nor does Health Auto Export tell whose the workout is.
+  /// Health Auto Export doesn't send the workout's source either.
   @Test func aWorkoutOfARenamedDevice() async throws {
     let record = ExportedSample(type: .workout)
     let original = Self.cut(record.original())
@@ -207,7 +207,7 @@ import TestSupport
     }
   }
 
-  /// Equal samples of two devices, which each road tells apart, or of which nothing says which is which.
+  /// Equal samples of two devices, which roads may or may not distinguish.
   @Test(arguments: [
     (["Watch"], ["Watch", "Phone"], 2), (["Watch", "Phone"], ["Phone"], 2), (["Watch"], ["Ultra", "Phone"], 3),
     (["Watch", "Phone"], ["Ultra", "Phone"], 2), (["Watch", "Phone"], ["Ultra", "Pro"], 2),
@@ -224,7 +224,7 @@ import TestSupport
     }
   }
 
-  /// A class of one source and time, whatever its members are.
+  /// A class has a single source and time, whatever its members are.
   @Test func aBloodPressureBesideItsMembers() async throws {
     let exported = ExportedSample(type: SampleType("HKCorrelationTypeIdentifierBloodPressure"))
     var (rich, poor) = (exported.sample(), exported.original(offset: 0))

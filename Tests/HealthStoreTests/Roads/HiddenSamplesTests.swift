@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Samples that are hidden behind others, and go: what is shown is counted right.
+/// Tests that the counts stay right when samples that are hidden behind others are removed.
 @Suite struct HiddenSamplesTests {
   private let fixture: StoreFixture
   private var store: HealthStore { fixture.store }
@@ -12,7 +12,7 @@ import TestSupport
   private let exported = (0..<40).map { ExportedSample(minute: $0).sample() }
   private let told = (0..<40).map { ExportedSample(minute: $0).original() }
 
-  /// All that an app has sent is hidden behind what an export has.
+  /// Creates a store in which an app's samples are all hidden behind an export's.
   init() async throws {
     fixture = try StoreFixture()
     try store.importExport(exported)

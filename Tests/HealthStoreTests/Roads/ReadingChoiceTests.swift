@@ -4,7 +4,8 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Of what several senders say of one period, one reading is shown, and all are held.
+/// Tests that a single reading is shown if several senders have readings for the same period, and that all readings
+/// are stored.
 @Suite struct ReadingChoiceTests {
   private static let type = SampleType("p247.step_count")
   private static let day = Timestamp(seconds: 1_720_000_000 / 86_400 * 86_400)
@@ -15,8 +16,8 @@ import Testing
   init() throws { fixture = try StoreFixture() }
 
   /// - Parameters:
-  ///   - hour: after the beginning of the day.
-  ///   - end: hours after the beginning of the day.
+  ///   - hour: The time of the reading, in hours since the beginning of the day.
+  ///   - end: The end of the period, in hours since the beginning of the day.
   private func reading(_ value: Double, at hour: Int64, end: Int64 = 24, period: String? = "day") -> Sample {
     func instant(_ hours: Int64) -> Timestamp { Timestamp(seconds: Self.day.seconds + hours * 3600) }
     return Sample(

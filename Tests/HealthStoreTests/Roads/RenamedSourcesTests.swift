@@ -2,7 +2,7 @@ import Testing
 
 @testable import HealthStore
 
-/// Which names of one moment are names of one source.
+/// Tests of which simultaneous names belong to the same source.
 @Suite struct RenamedSourcesTests {
   private typealias Bearer = RenamedSources.Bearer
 

@@ -4,8 +4,8 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Random histories of a phone, three stores and every road between them: nothing that the phone holds is lost or shown twice,
-/// all stores end alike, and no field of what is shown is poorer than what came.
+/// Tests with random histories of a phone, three stores and every road between them: nothing on the phone is lost or
+/// shown twice, all stores end with the same content, and no field loses detail.
 @Suite struct RoadHistoryTests {
   @Test(.timeLimit(.minutes(5)), arguments: 0..<8)
   func nothingIsLostOrShownTwice(block: Int) async throws {
@@ -65,7 +65,7 @@ import TestSupport
   }
 }
 
-/// What there is of one second and value.
+/// A place for samples of the same second and value.
 private struct Place: Hashable {
   var minute: Int
   var value: Double
@@ -78,7 +78,7 @@ private struct Phone {
     var uuid: UUID
     var place: Place
     var created: Int64
-    /// Microseconds of the start that an export does not print.
+    /// The microseconds of the start, which an export doesn't have.
     var offset: Int64
 
     var exported: ExportedSample {
@@ -87,7 +87,7 @@ private struct Phone {
   }
 
   private(set) var held: [Thing] = []
-  /// All that it ever held.
+  /// Everything that the phone has ever held.
   private(set) var ever: [Thing] = []
   var exports: [[Thing]] = []
   private var clock: Int64 = 100
@@ -116,14 +116,14 @@ private struct Phone {
 private struct RoadStore {
   let fixture: StoreFixture
   private var anchors: [Int: Anchor] = [:]
-  /// What an app has told this store, as it told it.
+  /// The samples that an app has sent to this store.
   private var told: [UUID: Sample] = [:]
 
   init(fixture: StoreFixture) { self.fixture = fixture }
 
   /// - Parameters:
-  ///   - number: of the export, from 1.
-  ///   - isNewest: whether what it lacks is deleted.
+  ///   - number: The number of the export, starting at 1.
+  ///   - isNewest: Whether samples that it lacks were deleted.
   mutating func takeExport(_ things: [Phone.Thing], number: Int, isNewest: Bool) throws {
     let groups = Dictionary(grouping: things) { $0.exported.key }.map { key, things in
       TwinGroup(
@@ -163,7 +163,7 @@ private struct RoadStore {
     }
   }
 
-  /// What is kept beside the samples is what they say.
+  /// Expects that counts and other derived data match the samples.
   func expectSound(_ name: Comment) async throws {
     try await fixture.store.expectTrueCounts(name)
     #expect(try await HealthStore.checkIntegrity(directory: fixture.directory.path).findings == [], name)
@@ -178,7 +178,7 @@ private struct RoadStore {
     }
   }
 
-  /// An app has just told of all that the phone holds.
+  /// Expects everything on the phone, after an app has just sent all of it.
   func expectAll(_ phone: Phone, _ name: String) async throws {
     let shown = try await shown()
     let ever = phone.counts(of: phone.ever)

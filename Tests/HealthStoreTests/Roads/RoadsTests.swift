@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// One sample that came by several roads is shown once, and nothing is deleted for it.
+/// Tests that a sample that came by several roads is shown once, and that nothing is deleted for it.
 @Suite struct RoadsTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
@@ -17,7 +17,7 @@ import TestSupport
     try await (store ?? self.store).samples.page(of: type, limit: 1_000).map(\.uuid)
   }
 
-  /// The second takes what the first has, as a pull does.
+  /// Copies the content of a store to another, as a pull does.
   private func pull(_ store: HealthStore, from other: HealthStore, _ filter: SampleFilter = .everything) async throws {
     try await store.apply([other.feed.codedChanges(since: .zero, filter: filter, cut: filter.cut, limit: 1_000).changes]
     )
@@ -25,7 +25,7 @@ import TestSupport
 
   // MARK: Equal samples
 
-  /// Whoever wrote a sample into HealthKit chose its UUID, which may be of version 5.
+  /// The program that writes a sample to HealthKit chooses its UUID, which may be of version 5.
   @Test(arguments: [false, true])
   func anAppsUUIDsMayLookDerived(appFirst: Bool) async throws {
     let exported = (0..<3).map { ExportedSample(minute: $0).sample() }
@@ -114,7 +114,7 @@ import TestSupport
     #expect(try await otherFixture.store.allChanges() == store.allChanges())
   }
 
-  /// An app writes the total of a day over and over: the old values are deleted, each with the same start and end.
+  /// An app writes a daily total repeatedly. The old values, with the same start and end, are deleted.
   @Test func aValueThatWasWrittenAnewIsNotTakenForTheOldOne() async throws {
     for value in 1...20 {
       try store.importExport(
@@ -211,7 +211,7 @@ import TestSupport
     #expect(try await store.samples.typeCounts().map(\.samples) == [1])
   }
 
-  /// Its UUIDs are derived, too, and it is neither an export nor HealthKit.
+  /// Health Auto Export's UUIDs are derived, too, although the app is neither an export nor HealthKit.
   @Test func aWorkoutOfHealthAutoExportIsTheExportedOne() async throws {
     let exported = ExportedSample(type: .workout)
     var samples = [exported.sample(), exported.sample(ordinal: 7), exported.original()]
@@ -288,7 +288,8 @@ import TestSupport
     #expect(try await shown().isEmpty)
   }
 
-  /// A hostile machine sends very many samples of one second: each batch costs what it brings, and nothing is hidden.
+  /// A hostile machine sends a large number of samples in a single second: each batch costs no more than its own
+  /// size, and nothing is hidden.
   @Test func tooManySamplesOfOneSecondAreAllShown() async throws {
     try store.importExport([ExportedSample().sample()])
     for _ in 0..<4 {

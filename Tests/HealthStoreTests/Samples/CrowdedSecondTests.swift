@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthStore
 
-/// Many thousand samples of one type in one second: what finds one of them must not step over all others.
+/// Tests with many thousand samples of a type in a single second: a lookup of one must not scan all others.
 @Suite("crowded seconds", .timeLimit(.minutes(5)))
 struct CrowdedSecondTests {
   private let fixture: StoreFixture
@@ -16,7 +16,7 @@ struct CrowdedSecondTests {
 
   init() throws { fixture = try StoreFixture() }
 
-  /// Counts what SQLite does on the connection that writes, in thousands of steps of its virtual machine.
+  /// A counter of SQLite's work on the writing connection, in thousands of virtual machine steps.
   private final class Steps: Sendable {
     let count = Mutex(0)
 
@@ -38,7 +38,8 @@ struct CrowdedSecondTests {
     }
   }
 
-  /// Samples with HealthKit's UUIDs that start in one second, each at a microsecond of its own.
+  /// Returns samples with HealthKit's UUIDs that start in the same second, each at a different microsecond unless
+  /// `sameStart` is true.
   private func samples(_ count: Int, seed: UInt64, sameStart: Bool = false) -> [Sample] {
     var maker = SampleMaker(seed: seed)
     return (0..<count).map { index in

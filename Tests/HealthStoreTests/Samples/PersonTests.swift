@@ -43,7 +43,7 @@ import Testing
     #expect(try await store.person() == person)
   }
 
-  /// Two machines imported for themselves, and one has the other's now.
+  /// Two machines imported independently, and then one pulled from the other.
   @Test func ofSeveralReadingsTheNewestCounts() async throws {
     try await store.add(
       reading(.dateOfBirth, "1986-05-18", day: 2), reading(.dateOfBirth, "1986-05-17", day: 1),
@@ -68,7 +68,7 @@ import Testing
     #expect(try await fixture.again().imports.hasConfirmed(other, isFinished: true))
   }
 
-  /// What another process writes meanwhile.
+  /// Another process writes in the meantime.
   @Test func changesAreAppliedOnlyToTheStoreThatWasLookedAt() async throws {
     var maker = SampleMaker(seed: 1)
     let empty = try await store.owner()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  /// A pull fills the store between the look at it and the first batch.
+  /// A pull fills the store between the import's check and its first batch.
   @Test func anImportGoesOnOnlyIntoWhatItBelongsTo() async throws {
     var maker = SampleMaker(seed: 1)
     var person = Person()

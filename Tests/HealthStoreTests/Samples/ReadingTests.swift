@@ -4,11 +4,11 @@ import HealthStore
 import TestSupport
 import Testing
 
-/// Readings of one number from several files: the newest wins, whatever the order in which they came.
+/// Tests of readings of the same number from several files: the newest wins, in any order of import.
 @Suite struct ReadingTests {
   private static let day: Int64 = 86_400
 
-  /// What a file says of some days, as of the last of them.
+  /// Returns the readings in a file about some days, as of the last of them.
   private static func file(days: ClosedRange<Int>, drift: Double) -> [Sample] {
     days.map { number in
       let start = Timestamp(seconds: 1_718_409_600 + Int64(number) * day)
@@ -23,14 +23,15 @@ import Testing
     }
   }
 
-  /// A quarter, a week and a day that overlap, none of the same age.
+  /// A quarter, a week and a day that overlap and differ in age.
   private static let files = [
     file(days: 0...60, drift: 5.5), file(days: 55...61, drift: 3), file(days: 62...62, drift: 0),
   ]
 
   private static let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
 
-  /// All but how new each reading is: one that says the same as the one before does not count as newer.
+  /// Returns the readings without their age, because a reading that repeats the previous value doesn't count as
+  /// newer.
   private func contents(_ order: [Int]) async throws -> [Sample] {
     let store = try StoreFixture()
     for index in order { try await store.store.add(readings: Self.files[index]) }

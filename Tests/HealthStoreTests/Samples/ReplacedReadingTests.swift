@@ -3,14 +3,14 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// Readings of which the newest is held.
+/// Tests of readings of which only the newest is stored.
 @Suite struct ReplacedReadingTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
 
   init() throws { fixture = try StoreFixture() }
 
-  /// What an export at `hour` says about one day.
+  /// Returns an export's reading about a day, as of `hour`.
   private func summary(_ energy: String, at hour: Int, day: Int = 0) -> Sample {
     let start = Timestamp(seconds: 1_704_067_200 + Int64(day) * 86_400)
     var sample = Sample(
@@ -50,7 +50,7 @@ import TestSupport
     #expect(try await present() == [old])
   }
 
-  /// What an earlier version of the reader passed over, or the phone has added since.
+  /// The additional content was skipped by an earlier version of the reader, or added by the phone.
   @Test func aNewerReadingWithMoreBesideItsNumbersTakesTheOldersPlace() async throws {
     let old = summary("100", at: 8)
     var new = summary("100", at: 8)
@@ -140,7 +140,7 @@ import TestSupport
     #expect(try await present().map(\.payload) == [next.payload])
   }
 
-  /// Each pulls from the other until nothing is new.
+  /// Exchanges changes in both directions until nothing is new.
   private func exchange(with other: HealthStore) async throws {
     for _ in 0..<2 {
       for (from, to) in [(store, other), (other, store)] {

@@ -4,7 +4,7 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// What an import says of deleted samples, and how they come back.
+/// Tests of the reports of imports about deleted samples, and of the restoration of such samples.
 @Suite struct RestoringTests {
   let fixture: StoreFixture
   var store: HealthStore { fixture.store }
@@ -21,7 +21,7 @@ import TestSupport
     return coder.changes
   }
 
-  /// - Returns: how many were found, and how many came back.
+  /// - Returns: The number of samples found, and the number restored.
   @discardableResult
   private func restore(
     _ samples: [Sample], twins: [TwinGroup] = [], in range: Range<Timestamp>? = nil, into store: HealthStore? = nil
@@ -66,7 +66,7 @@ import TestSupport
     #expect(try await present() == [exported])
   }
 
-  /// The one that has fractions of a second, as apps' have, comes from a backup, the other from an export.
+  /// The copy with fractions of a second, like those of apps, comes from a backup, the other from an export.
   @Test(arguments: [true, false], [true, false])
   func oneThatWasDeletedUnderTwoIdentitiesComesBackOnce(originalFirst: Bool, elsewhere: Bool) async throws {
     let (exported, original) = (ExportedSample().sample(), ExportedSample().original())
@@ -195,7 +195,7 @@ import TestSupport
     #expect(try await store.values() == [1, 2, 3])
   }
 
-  /// A reader holds back what may have a twin, and hands it over as a group.
+  /// A reader holds back a sample that may have a twin, and delivers it as a group.
   @Test func aGroupOfOneComesBack() async throws {
     let sample = ExportedSample(value: 5).sample()
     let group = TwinGroup(key: ExportedSample().key, samples: [sample])
@@ -206,7 +206,7 @@ import TestSupport
     #expect(try store.importExport([], twins: [group]).total == .init(unchanged: 1))
   }
 
-  /// A twin that was brought back keeps its place from one that is still deleted.
+  /// A restored twin keeps its place among twins that are still deleted.
   @Test func twinsOfWhichSomeAreBackKeepTheirPlaces() async throws {
     let twins = [1.0, 2, 3].map { ExportedSample(value: $0).sample() }
     let group = TwinGroup(key: ExportedSample().key, samples: twins)
@@ -282,7 +282,7 @@ import TestSupport
     #expect(try await store.samples.routes().map(\.workout) == [restored.reference])
   }
 
-  /// Machines that import, delete, bring back and pull in any order end up with the same, and nothing twice.
+  /// Machines that import, delete, restore and pull in any order end up with the same samples and no duplicates.
   @Test(arguments: 0..<30)
   func machinesAgree(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// A record as an export has it: without a UUID of its own, in whole seconds.
+/// A record as an export contains it: without a UUID, in whole seconds.
 struct ExportedSample {
   var minute = 0
   var value = 60.0
@@ -24,7 +24,8 @@ struct ExportedSample {
     return sample
   }
 
-  /// The same as an app sends it: with HealthKit's UUID, fractions of a second and a bundle identifier.
+  /// Returns the same record as an app sends it: with HealthKit's UUID, fractions of a second and a bundle
+  /// identifier.
   func original(_ uuid: UUID = UUID(), offset microseconds: Int64 = 123_456) -> Sample {
     var sample = sample()
     sample.uuid = uuid
@@ -37,7 +38,7 @@ struct ExportedSample {
 }
 
 extension HealthStore {
-  /// Imports samples as an export that has just these.
+  /// Imports samples like an export that contains exactly these.
   @discardableResult
   func importExport(
     _ samples: [Sample], twins: [TwinGroup] = [], file: ImportRecord.File = .init(name: "export.zip"),

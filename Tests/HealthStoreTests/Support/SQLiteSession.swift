@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running `sqlite3`, which holds what its statements have locked.
+/// A running `sqlite3` process, which holds the locks of its statements.
 final class SQLiteSession {
   private let process = Process()
   private let input = Pipe()
@@ -17,7 +17,7 @@ final class SQLiteSession {
     try process.run()
   }
 
-  /// Runs a statement and waits until it is done.
+  /// Runs a statement and waits for its end.
   func run(_ sql: String) async throws {
     try input.fileHandleForWriting.write(contentsOf: Data("\(sql);\nSELECT 'done';\n".utf8))
     let output = output

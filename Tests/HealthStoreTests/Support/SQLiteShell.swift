@@ -1,7 +1,7 @@
 import Foundation
 import HealthStore
 
-/// The `sqlite3` command line tool: another program, and so another process, at work on a store's file.
+/// The `sqlite3` command line tool, which works on a store's file as another process.
 enum SQLiteShell {
   static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].first {
     FileManager.default.isExecutableFile(atPath: $0)
@@ -9,7 +9,7 @@ enum SQLiteShell {
 
   static var isAvailable: Bool { path != nil }
 
-  /// Runs statements and returns what they print. Fails where SQLite does.
+  /// Runs statements and returns their output. Throws if SQLite fails.
   @discardableResult
   static func run(_ sql: String, on database: String) async throws -> String {
     guard let path else { throw Failure(message: "there is no sqlite3") }

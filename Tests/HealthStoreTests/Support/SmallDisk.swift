@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A file system of its own in memory, of a size that is soon full. Root only.
+/// A small file system in memory that fills up quickly. Needs root.
 final class SmallDisk {
   static let isAvailable = geteuid() == 0 && canMount()
 
@@ -19,7 +19,7 @@ final class SmallDisk {
     guard Self.run("/bin/mount", "-o", "remount,\(option)", path) else { throw Failure() }
   }
 
-  /// Lazily: a store may be closed a moment later.
+  /// Unmounts the file system lazily, because a store may be closed a moment later.
   func unmount() {
     _ = Self.run("/bin/umount", "-l", path)
   }

@@ -2,7 +2,7 @@ import Foundation
 import HealthStore
 import TestSupport
 
-/// The file of a store that nobody has open, to be copied and put back.
+/// The file of a store that isn't open, to be copied and restored.
 struct StoreFile {
   let directory: TemporaryDirectory
 
@@ -13,7 +13,8 @@ struct StoreFile {
 
   func open() throws -> HealthStore { try HealthStore(directory: directory.path) }
 
-  /// The last reference to a store may go on another thread. With it goes the write-ahead log, into the file.
+  /// Waits until the write-ahead log is merged into the file, because the last reference to a store may be released
+  /// on another thread.
   func waitUntilClosed() async throws {
     while FileManager.default.fileExists(atPath: path + "-wal") { try await Task.sleep(for: .milliseconds(1)) }
   }

@@ -3,7 +3,7 @@ import HealthModel
 import HealthStore
 import TestSupport
 
-/// A store in a directory of its own.
+/// A store in its own directory.
 struct StoreFixture {
   let directory: TemporaryDirectory
   let store: HealthStore
@@ -13,20 +13,20 @@ struct StoreFixture {
     store = try HealthStore(directory: directory.path)
   }
 
-  /// Another instance on the same directory, which meets the first as another process would.
+  /// Opens another instance for the same directory, which acts like another process.
   func again() throws -> HealthStore {
     try HealthStore(directory: directory.path)
   }
 }
 
-/// What two stores that have seen the same changes must agree on.
+/// The content on which two stores must agree that have seen the same changes.
 struct Contents: Equatable {
   var samples: Set<Data> = []
   var deleted: Set<SampleReference> = []
 }
 
 extension HealthStore {
-  /// The whole feed after `anchor`, page by page.
+  /// Returns the whole feed after `anchor`, read page by page.
   func allChanges(
     since anchor: Anchor = .zero, filter: SampleFilter = .everything, limit: Int = 1000
   ) async throws -> [Change] {
@@ -51,7 +51,7 @@ extension HealthStore {
     return contents
   }
 
-  /// Applies a change of another store's feed.
+  /// Applies a change from another store's feed.
   func take(_ change: Change) async throws {
     switch change {
     case .added(let sample): try await apply(ChangeBatch(additions: [sample]))

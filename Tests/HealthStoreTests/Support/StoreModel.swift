@@ -3,12 +3,12 @@ import HealthModel
 import HealthStore
 import TestSupport
 
-/// What a store should do, said with dictionaries.
+/// A model of a store's behaviour, built from dictionaries.
 struct StoreModel {
   private(set) var counter: Int64 = 0
   private var live: [SampleReference: (change: Int64, sample: Sample)] = [:]
   private var tombstones: [SampleReference: (change: Int64, tombstone: Tombstone)] = [:]
-  /// Of deleted samples, as far as the store could know them.
+  /// The sources of deleted samples, as far as the store can know them.
   private var sources: [SampleReference: String] = [:]
 
   mutating func apply(_ batch: ChangeBatch) -> WriteSummary {
@@ -42,7 +42,7 @@ struct StoreModel {
     return summary
   }
 
-  /// The references that a deletion of a range takes, which get their tombstones in an order of the store's own.
+  /// Returns the references that a deletion of a range affects. The store gives their tombstones an order of its own.
   func references(of type: SampleType, in range: Range<Timestamp>) -> Set<SampleReference> {
     Set(live.keys.filter { $0.type == type && range.contains($0.start) })
   }
@@ -87,14 +87,14 @@ extension SampleFilter {
   }
 }
 
-/// Few samples, so that random additions and deletions often meet the same one.
+/// A small set of samples, so that random additions and deletions often affect the same sample.
 struct SmallWorld {
   static let sources = ["Robin's Watch, 44 mm", "phone", ""]
 
   let samples: [Sample]
   let types: [SampleType]
 
-  /// - Parameter months: over how many the samples are spread.
+  /// - Parameter months: The number of months over which the samples are spread.
   init(size: Int = 60, months: Int = 1) {
     var maker = SampleMaker(seed: 7)
     let types = [

@@ -3,7 +3,7 @@ import HealthStore
 import Testing
 
 extension HealthStore {
-  /// Expects that every way to ask what is shown says what the shown samples, one by one, are.
+  /// Expects that every kind of query gives results that match the individual samples that are shown.
   func expectTrueCounts(_ place: Comment, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     var shown: [SampleType: Int] = [:]
     let record = try await digests.current().record

@@ -12,7 +12,7 @@ import Testing
     #expect(try QueryField.limit("3") == 3)
   }
 
-  /// U+0605 makes one character of itself and whatever follows it.
+  /// U+0605 forms a single character with the one after it.
   @Test func aCommaSeparatesAfterWhateverItFollows() throws {
     #expect(
       try QueryField.types("HK\u{605},heartRate") == [

@@ -99,7 +99,7 @@ import Testing
       + sample.replacingOccurrences(of: "KIND", with: kind).replacingOccurrences(of: "PAYLOAD", with: payload) + "}"
   }
 
-  /// Each is the third line, after one that is good and one that is empty.
+  /// Expects that a line is malformed. It is the third line, after a valid and an empty line.
   private func expectMalformed(_ line: some Sequence<UInt8>) {
     let bytes = Array("{\"error\":\"\"}\n\n".utf8) + Array(line) + [10]
     #expect(throws: ChangeFeedError.malformed(line: 3)) { try decode([bytes]) }
@@ -187,7 +187,7 @@ import Testing
     expectMalformed(bytes)
   }
 
-  /// A valid stream with some bytes changed, cut or doubled: lines or an error, never a crash.
+  /// A valid stream with changed, removed or duplicated bytes gives lines or an error, but never crashes.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func damagedStreamsNeverCrash(seed: UInt64) throws {
     let stream = try ChangeLineTests.encode(ChangeLineTests.lines)

@@ -35,7 +35,7 @@ import Testing
     return bytes
   }
 
-  /// NaN is not equal to itself, so lines are compared as they are written.
+  /// Returns lines as JSON for comparisons, because NaN doesn't equal itself.
   static func text(_ lines: [ChangeLine]) throws -> [String] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys

@@ -19,7 +19,8 @@ import Testing
     #expect(try seal.token(in: seal.text(of: token)) == token)
   }
 
-  /// Clients keep tokens, so the format is for ever: sealed by another program (Python's `cryptography`).
+  /// Clients store tokens, so the format must never change. The token was sealed by another program (Python's
+  /// `cryptography`).
   @Test func vector() throws {
     let text = "AgABAgMEBQYHCAkKC0cC1hvF5cMZjEOUj7Tvf2VIJBvQdFl8WQ4nDqOvxBdb90u_SWm92TA"
     #expect(try seal.token(in: text) == token)
@@ -36,7 +37,7 @@ import Testing
     #expect(texts.allSatisfy { $0.allSatisfy(alphabet.contains) })
   }
 
-  /// Every other text of the same length is refused: nothing can be forged, and one token has one spelling.
+  /// Every other text of the same length is rejected: tokens can't be forged and have only one spelling.
   @Test func anyOtherCharacterIsRefused() throws {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
     let text = Array(seal.text(of: token))
@@ -54,7 +55,7 @@ import Testing
     #expect(throws: ChangeTokenError.foreign) { try seal.token(in: other.text(of: token)) }
   }
 
-  /// What clients were given by servers before version 2.
+  /// These are tokens from servers before version 2.
   @Test(arguments: [
     "AWsp_EDKRxBnsx0A3QEGYtoAAAAAAAAAAAAAAAAAAAAA", "AWsp_EDKRxBnsx0A3QEGYtoAAAAAAAABAsvynOSEIiMl",
     "AWsp_EDKRxBnsx0A3QEGYtp_____________________",
@@ -99,7 +100,7 @@ import Testing
 }
 
 @Suite struct FilterHashTests {
-  /// FNV-1a, computed by another program: the hash is part of tokens that clients keep.
+  /// The expected values of FNV-1a were computed by another program. The hash is part of tokens that clients store.
   @Test(
     arguments: [
       (nil, nil, 0x07E7_C307_B4AB_E8B4),

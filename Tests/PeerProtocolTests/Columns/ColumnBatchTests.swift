@@ -47,7 +47,7 @@ import Testing
     try expectUnchanged(maker.samples(3), tombstones)
   }
 
-  /// In both formats.
+  /// Roads and tombstones are transferred in both formats.
   @Test(arguments: ChangeFeedFormat.allCases)
   func roadsAndWhatWasDeletedTravel(format: ChangeFeedFormat) throws {
     var maker = SampleMaker(seed: 8)
@@ -66,7 +66,7 @@ import Testing
     #expect(decoded.tombstones.count { $0.hint != nil } == SampleRoad.allCases.count)
   }
 
-  /// In both formats.
+  /// Statements about a key are transferred in both formats.
   @Test(arguments: ChangeFeedFormat.allCases)
   func whatWasSaidOfAKeyTravels(format: ChangeFeedFormat) throws {
     var maker = SampleMaker(seed: 9)
@@ -95,7 +95,7 @@ import Testing
     #expect(try decode(ColumnBatchEncoder.encode(batch)) == [batch])
   }
 
-  /// The bits of a sign, and of the whole numbers around 2^53, are values too.
+  /// The values include the sign bit and whole numbers around 2^53.
   @Test(arguments: [
     -0.0, 0.1, 1e-15, 1e15, 9_007_199_254_740_991, 9_007_199_254_740_994, Double.leastNonzeroMagnitude, 72, 123_456.789,
     1.0 / 3, -6.5,

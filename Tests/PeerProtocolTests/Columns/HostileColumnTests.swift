@@ -7,9 +7,9 @@ import Testing
 @testable import PeerProtocol
 import ZstandardFrames
 
-/// Whatever a peer sends ends in an error, or in changes that a store can hold and read back.
+/// Tests that any message from a peer gives an error, or changes that a store can hold and read back.
 @Suite struct HostileColumnTests {
-  /// One sample of each way to say something, and a tombstone.
+  /// A message with a sample of each form, and a tombstone.
   private static let message: Hpeer_V2_ChangeBatch = {
     var maker = SampleMaker(seed: 1)
     var coder = ChangeCoder()
@@ -78,7 +78,7 @@ import ZstandardFrames
     #expect(throws: ChangeFeedError.malformedBatch(0)) { try ColumnBatchDecoder().batch(bytes) }
   }
 
-  /// Not as hpeer writes them, but right.
+  /// The texts are valid, but not in hpeer's form.
   @Test(arguments: [
     (#"{ "a" : "b" }"#, #"{"a":"b"}"#), (#"{"b":1,"a":"\u0041"}"#, #"{"a":"A","b":1}"#),
     (#"{"a":{"number":1.5}}"#, #"{"a":{"number":1.5}}"#), (#"{"a":"1","a":"1"}"#, #"{"a":"1"}"#),
@@ -126,7 +126,7 @@ import ZstandardFrames
     #expect(throws: ChangeFeedError.batchTooLarge(1)) { try decoder.decode(bytes) }
   }
 
-  /// Three million empty texts in a kilobyte.
+  /// A kilobyte of input has three million empty texts.
   @Test func aBombOfEmptyEntriesIsRefusedBeforeItIsDecoded() throws {
     let count = 3 << 20
     var content: [UInt8] = [0x0A] + Self.varint(2 * count)
@@ -152,7 +152,7 @@ import ZstandardFrames
     return columns
   }
 
-  /// So many entries of a column or dictionary, in each way that they can be written.
+  /// Returns a number of entries of a column or dictionary, in each way in which they can be encoded.
   private static func entries(_ count: Int, _ column: Column, _ field: Int) -> [[UInt8]] {
     func packed(_ size: Int) -> [UInt8] {
       varint(field << 3 | 2) + varint(count * size) + Array(repeating: 0, count: count * size)

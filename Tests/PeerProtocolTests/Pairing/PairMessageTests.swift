@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  /// The server answers a share of the wrong length like a wrong code, so decoding must let it through.
+  /// Decoding must accept a share of the wrong length, because the server answers it like a wrong code.
   @Test func sharesOfWrongLengthDecodeButCannotBeMade() throws {
     let request = try decode(
       PairStartRequest.self, #"{"clientID":"\#(Self.id)","name":"n","pA":"00","versions":["v"]}"#)

@@ -166,7 +166,8 @@ import Testing
 
   // MARK: Both
 
-  /// Whatever is cut, doubled or overwritten, parsing ends, and what it accepts has a spelling that it accepts again.
+  /// Payloads with removed, duplicated or overwritten parts never crash the parser, and every accepted payload has a
+  /// spelling that is accepted again.
   @Test func mutatedPayloadsNeverCrash() throws {
     var random = SplitMix(state: 42)
     let seeds = try [

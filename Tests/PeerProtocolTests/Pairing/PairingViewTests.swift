@@ -11,7 +11,7 @@ struct PairingViewTests {
     "following": #"{"endpoint":"192.168.1.7:8737","outcome":"unreachable"}"#,
   ]
 
-  /// - Parameter value: `nil` leaves the member out.
+  /// - Parameter value: The value of the member, or `nil` to omit it.
   private static func view(_ member: String? = nil, _ value: String? = nil) throws -> PairingView {
     var members = whole
     if let member { members[member] = value }

@@ -16,7 +16,7 @@ import Testing
     #expect(Set(try claim(names).values.keys.map(\.name)) == Set(names))
   }
 
-  /// A value that nobody compares would be a way to claim more than is counted.
+  /// A value that isn't compared would be a way to make more claims than are counted.
   @Test(arguments: [
     [], ["s"], ["b"], ["sb"], ["ds"], ["d", "dsb"], ["d", "ds", "db"], ["d", "x"], ["d", "ds", "db", "dsb", "dbs"],
   ])
@@ -38,7 +38,7 @@ import Testing
     #expect(try claim(["d", "ds", "db", "dsb"]).digest == claim(["dsb", "db", "ds", "d"]).digest)
   }
 
-  /// It is sent back in a field of a request.
+  /// The mark is sent back in a header field of a request.
   @Test(arguments: ["", "a b", "a\\r\\nX: y", "a/b", String(repeating: "a", count: 68)])
   func aMarkThatIsNoneIsRefused(mark: String) {
     let json = #"{"person":"same","mark":"\#(mark)"}"#

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The ClientHello at the beginning of a connection")
 struct ClientHelloTests {
-  /// What is read when `bytes` arrive in pieces of `length`, and how many bytes it took.
+  /// Returns the result of reading `bytes` in pieces of `length`, and the number of bytes consumed.
   private static func read(
     _ bytes: [UInt8], inPiecesOf length: Int = .max, limit: Int = ClientHelloReader.defaultLimit
   ) -> (reading: ClientHelloReader.Reading, taken: Int) {

@@ -17,7 +17,7 @@ struct ControlLimitTests {
       }
   }
 
-  /// What comes back until the server hangs up.
+  /// Returns everything received until the server closes the connection.
   private func answer(_ path: String, to text: String) async throws -> String {
     try await connect(path).executeThenClose { inbound, outbound in
       if !text.isEmpty { try await outbound.write(ByteBuffer(string: text)) }

@@ -13,7 +13,7 @@ import Testing
 extension TestServer {
   var socketPath: String { "\(directory.path)/control.sock" }
 
-  /// Runs a control server beside this one.
+  /// Runs a control server beside this server.
   func withControl<Result: Sendable>(
     owner: uid_t = geteuid(), requestTimeout: Duration = .seconds(5), _ body: (String) async throws -> Result
   ) async throws -> Result {
@@ -40,7 +40,7 @@ private func mode(of path: String) -> Int? {
   (try? FileManager.default.attributesOfItem(atPath: path))?[.posixPermissions] as? Int
 }
 
-/// The events of one opened window, as they come.
+/// The events of an opened window, as they arrive.
 private struct Watcher {
   private let task: Task<Void, any Error>
   private var events: AsyncStream<ControlEvent>.AsyncIterator
@@ -56,7 +56,7 @@ private struct Watcher {
 
   mutating func next() async -> ControlEvent? { await events.next() }
 
-  /// The next event, which must be a code.
+  /// Returns the next event, which must be a code.
   mutating func nextCode(
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> (code: PairingCode, payload: PairingPayload, attemptsLeft: Int?) {
@@ -81,7 +81,7 @@ private struct Watcher {
   }
 }
 
-/// A start of somebody who does not know the code: the generator of P-256 is as good a share as any.
+/// Returns a start request by a client that doesn't know the code. The generator of P-256 is as good a share as any.
 private func anyStart() throws -> PairStartRequest {
   let generator =
     "046b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"

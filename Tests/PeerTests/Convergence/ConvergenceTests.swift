@@ -4,15 +4,16 @@ import HealthStore
 import PeerProtocol
 import Testing
 
-/// Machines that add, delete, import and pull in any order, with whatever may go wrong, end up with the same record.
+/// Tests that machines that add, delete, import and pull in any order, with all kinds of faults, end up with the same
+/// record.
 ///
-/// `HPEER_CONVERGENCE_RUNS` says how many histories, `HPEER_CONVERGENCE_SEED` with which they begin.
+/// `HPEER_CONVERGENCE_RUNS` is the number of histories, `HPEER_CONVERGENCE_SEED` the first seed.
 @Suite("Convergence") struct ConvergenceTests {
   private static func number(_ variable: String, _ fallback: UInt64) -> UInt64 {
     ProcessInfo.processInfo.environment[variable].flatMap { UInt64($0) } ?? fallback
   }
 
-  /// Each wire has histories of its own.
+  /// Returns the seeds for a wire. Each wire has its own histories.
   private static func seeds(_ wire: Wire) -> Range<UInt64> {
     let each = number("HPEER_CONVERGENCE_RUNS", 1_000) / UInt64(Wire.all.count)
     let first = number("HPEER_CONVERGENCE_SEED", 0) + (wire.name == Wire.columns.name ? 0 : each)
@@ -26,7 +27,7 @@ import Testing
     Issue.record("\(await trial.report(failing))")
   }
 
-  /// The histories are such that all checks are needed.
+  /// Checks that the histories need all checks.
   @Test(
     "a server that makes one check less is found out",
     arguments: [Feed.Checks(epoch: false), Feed.Checks(filter: false)])

@@ -3,16 +3,16 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// The change feed of one store as a server has it, without the network: what it takes for a token of its own, and the
-/// pages that follow.
+/// A store's change feed as a server provides it, without the network: its check of tokens, and the pages that
+/// follow.
 struct Feed: Sendable {
-  /// The checks that a server makes; a test leaves one out to see whether it would be missed.
+  /// The checks that a server makes. A test omits one to see whether the omission is detected.
   struct Checks: Sendable {
     var epoch = true
     var filter = true
   }
 
-  /// The token is refused with 410.
+  /// An error for a token that a server rejects with status 410.
   struct Gone: Error {}
 
   let store: HealthStore
@@ -31,7 +31,9 @@ struct Feed: Sendable {
     seal = ChangeTokenSeal(key: store.positionKey)
   }
 
-  /// The first page of a request. Throws ``Gone``.
+  /// Returns the first page of a request.
+  ///
+  /// - Throws: ``Gone`` if the token is rejected.
   func page(after text: String?, limit: Int) async throws -> Wire.Page {
     var position: (anchor: Anchor, epoch: Epoch?) = (.zero, nil)
     if let text {
@@ -48,12 +50,14 @@ struct Feed: Sendable {
     return try await page(after: position.anchor, position.epoch, limit: limit)
   }
 
-  /// A later page of a request. Throws ``Gone``, where a server ends the answer with an error.
+  /// Returns a later page of a request.
+  ///
+  /// - Throws: ``Gone`` if a server would end the answer with an error.
   func page(after page: Wire.Page, limit: Int) async throws -> Wire.Page {
     try await self.page(after: page.anchor, page.epoch, limit: limit)
   }
 
-  /// The token at the end of the feed.
+  /// Returns the token at the end of the feed.
   func lastToken() async throws -> String {
     let anchor = try await store.feed.currentAnchor()
     let page = try await store.feed.changes(since: anchor, limit: 1)

@@ -2,9 +2,9 @@ import HealthModel
 import HealthStore
 
 extension Fleet {
-  /// What ``PeerClient/Pull`` does, with faults at chosen batches.
+  /// Pulls like ``PeerClient/Pull``, with faults at chosen batches.
   ///
-  /// - Parameter isChecked: whether to look, at its end, that everything has come that was there when it began.
+  /// - Parameter isChecked: Whether to check at the end that everything has arrived that existed at the start.
   func pull(_ step: PullStep, isChecked: Bool) async throws {
     guard step.into != step.from else { return }
     let consumer = consumer(step.from, step.selection)
@@ -13,7 +13,7 @@ extension Fleet {
     if isWhole, isChecked { try await requireCovered(before, step) }
   }
 
-  /// Whether the pull came to its end.
+  /// Runs the requests of a pull. Returns whether the pull completed.
   private func follow(_ step: PullStep, _ consumer: String) async throws -> Bool {
     var run = PullRun()
     if step.isFull { try await machines[step.into].store.feed.forgetPosition(of: consumer) }
@@ -41,7 +41,7 @@ extension Fleet {
     var meanwhileIsDone = false
   }
 
-  /// One request. Whether there is more; `nil` where it broke off.
+  /// Makes a single request. Returns whether there is more, or `nil` if the request was interrupted.
   private func request(_ step: PullStep, _ consumer: String, _ run: inout PullRun) async throws -> Bool? {
     let client = machines[step.into]
     let feed = feed(of: step.from, selection: step.selection, bound: step.bound)

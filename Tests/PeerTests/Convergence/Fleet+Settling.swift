@@ -2,8 +2,9 @@ import HealthStore
 import TestSupport
 
 extension Fleet {
-  /// Has all machines pull from each other until nothing comes any more. Throws ``Failure`` unless all hold what all of
-  /// them together knew, and nothing else.
+  /// Makes all machines pull from each other until nothing new arrives.
+  ///
+  /// - Throws: ``Failure`` unless all machines hold exactly what all of them together knew.
   func settle(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     var states = try await self.states()
@@ -38,7 +39,8 @@ extension Fleet {
     states.reduce(into: StoreState()) { $0.join($1) }
   }
 
-  /// In a full exchange each machine hears everything from each other once, and then what is new.
+  /// Exchanges changes between all machines. In a full exchange each machine first reads everything from every other,
+  /// and then only news.
   private func exchange(_ random: inout SeededGenerator, isFull: Bool) async throws {
     let pairs = machines.indices.flatMap { into in machines.indices.map { Pair(into: into, from: $0) } }
       .filter { $0.into != $0.from }

@@ -2,23 +2,24 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Some machines to which a history happens, and what must hold of them.
+/// A set of machines on which a history is run, with the conditions that must hold for them.
 final class Fleet {
   private(set) var machines: [Machine]
   let world: World
   let wire: Wire
   let checks: Feed.Checks
-  /// What some machine has forgotten the deletion of: it may come back, and machines may differ in it.
+  /// The samples whose deletion some machine has forgotten. They may return, and machines may differ in them.
   private(set) var forgotten: Set<SampleKey> = []
-  /// Readings as they came to be written, and what was there before. All else is of the ``world``.
+  /// The readings that were written during the history, and the samples that existed before. All other samples are
+  /// from the ``world``.
   private var readings: Set<Data> = []
   private var copies: [Machine.Copy] = []
 
-  /// Pulls in another way than ``Feed`` has it. Whether the pull came to its end.
+  /// A closure that pulls in a different way from ``Feed``. Returns whether the pull completed.
   typealias Carrier = (PullStep, Fleet) async throws -> Bool
   let carrier: Carrier?
 
-  /// - Parameter held: what the machines hold already, as JSON with sorted keys.
+  /// - Parameter held: The samples that the machines already hold, as JSON with sorted keys.
   init(
     _ machines: [Machine], world: World, wire: Wire = .ndjson, checks: Feed.Checks = Feed.Checks(),
     held: Set<Data> = [], carrier: Carrier? = nil
@@ -81,7 +82,7 @@ final class Fleet {
     }
   }
 
-  /// What ``Pull`` calls its position.
+  /// Returns the name that ``Pull`` gives its position.
   func consumer(_ from: Int, _ selection: Int) -> String {
     let names = (world.selections[selection] ?? []).map(\.rawValue).sorted().joined(separator: ",")
     return "pull:\(machines[from].id)" + (names.isEmpty ? "" : ":\(names)")
@@ -93,7 +94,7 @@ final class Fleet {
       checks: checks)
   }
 
-  /// Nothing that the machines hold was changed on its way.
+  /// Requires that no sample was changed in transit.
   func requireWritten() async throws {
     let written = readings.union(try world.spellings.joined().map { try $0.text() })
     for machine in machines {

@@ -1,22 +1,22 @@
 import TestSupport
 
-/// What happens to some machines that hold one person's record.
+/// A sequence of events on machines that hold the same person's record.
 struct History: Sendable {
   var seed: UInt64
   var machines: Int
   var steps: [Step]
 
-  /// What may happen.
+  /// The kinds of events that may occur.
   struct Kinds: Sendable {
-    /// Files of stores are copied and put back.
+    /// Whether files of stores are copied and restored.
     var copies = true
-    /// Tombstones are forgotten.
+    /// Whether tombstones are pruned.
     var pruning = true
-    /// Batches come twice, late or not at all, and tokens get lost.
+    /// Whether batches arrive twice, late or not at all, and tokens get lost.
     var faults = true
   }
 
-  /// - Parameter machines: how many; `nil` for two to four.
+  /// - Parameter machines: The number of machines, or `nil` for two to four.
   init(seed: UInt64, kinds: Kinds = Kinds(), machines: Int? = nil) {
     self.seed = seed
     var random = SeededGenerator(seed: seed)
@@ -54,7 +54,7 @@ struct History: Sendable {
     }
   }
 
-  /// Something that changes a store's content.
+  /// Returns a random step that changes a store's content.
   private static func write(_ random: inout SeededGenerator, machine: Int) -> Step {
     func samples(_ count: Int) -> [Int] {
       (0..<count).map { _ in Int.random(in: 0..<24, using: &random) }

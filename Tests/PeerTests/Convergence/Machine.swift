@@ -2,22 +2,22 @@ import Foundation
 import HealthStore
 import TestSupport
 
-/// A machine with a store, which may be copied and put back.
+/// A machine with a store that can be copied and restored.
 final class Machine {
-  /// The files of a store at one moment.
+  /// The files of a store at a given time.
   struct Copy: Sendable {
-    /// Of the machine that the store is first of: what its peers know it by.
+    /// The number of the machine on which the store was created, by which its peers know it.
     var id: Int
     var files: [String: Data]
   }
 
   private(set) var id: Int
   private(set) var store: HealthStore
-  /// What came from each feed and was, or might have been, committed. What comes later than a copy is not of the store
-  /// that is put back.
+  /// The batches that came from each feed and were, or might have been, committed. Batches after a copy don't belong
+  /// to the store restored from it.
   var deliveries: [String: [[UInt8]]] = [:]
   private var directory: TemporaryDirectory?
-  /// Of another process that has the store open.
+  /// The store as opened by another process.
   private var other: HealthStore?
 
   init(_ copy: Copy) throws {
@@ -27,18 +27,18 @@ final class Machine {
     directory = place
   }
 
-  /// One that is neither copied nor put back.
+  /// Creates a machine that can't be copied or restored.
   init(id: Int, store: HealthStore) {
     self.id = id
     self.store = store
   }
 
-  /// To be called while nobody writes.
+  /// Copies the store's files. Call it only while there are no writes.
   func copy() throws -> Copy? {
     try directory.map { try Self.copy($0.path, id: id) }
   }
 
-  /// In another directory, so that the store that was here may close whenever it likes.
+  /// Restores a copy in a new directory, so that the previous store may close at any time.
   func restore(_ copy: Copy) throws {
     let place = try Self.place(copy)
     store = try HealthStore(directory: place.path, create: false)
@@ -61,7 +61,7 @@ final class Machine {
     store = next
   }
 
-  /// New stores, made once.
+  /// Returns the files of new stores.
   static func templates(_ count: Int) throws -> [Copy] {
     try (0..<count).map { id in
       let directory = try TemporaryDirectory(inMemory: true)

@@ -9,7 +9,7 @@ import TestSupport
 
 @testable import PeerServer
 
-/// The same histories as ``ConvergenceTests``, of two machines that serve and pull for real, over TLS on loopback.
+/// Tests with the histories of ``ConvergenceTests`` for two machines that serve and pull over TLS on loopback.
 @Suite("Convergence of served stores", .timeLimit(.minutes(5))) struct ServedConvergenceTests {
   @Test("any history of two machines that serve converges")
   func converges() async throws {
@@ -43,7 +43,7 @@ import TestSupport
     }
   }
 
-  /// A server, and what the other machine needs to pull from it.
+  /// A server, and the data that the other machine needs to pull from it.
   private struct Peer: Sendable {
     let server: TestServer
     let client: PeerID
@@ -54,7 +54,7 @@ import TestSupport
       (client, record) = try await server.record()
     }
 
-    /// A step that limits the pages of a request has its connection break instead.
+    /// Pulls over the network. If the step limits the pages of a request, the connection is cut instead.
     func pull(_ step: PullStep, into store: HealthStore, _ fleet: Fleet) async throws -> Bool {
       try await server.registry.setScope(SampleFilter(earliest: fleet.world.bounds[step.bound]), ofClient: client)
       guard step.pages < .max else { return try await pull(step, into: store, at: server.endpoint, fleet) }

@@ -8,11 +8,12 @@ import Testing
 
 @testable import PeerServer
 
-/// Two machines that imported other exports pull from each other, over TLS on loopback: both hold what the newest one says.
+/// Tests of two machines that imported different exports and pull from each other over TLS on loopback: both end with
+/// what the newest export says.
 @Suite("Keys and readings of served stores") struct ServedKeyTests {
   private static let type = SampleType("HKQuantityTypeIdentifierDietaryEnergyConsumed")
 
-  /// A meal of several foods, all of one time.
+  /// Returns a meal of several foods at the same time.
   private static func meal(_ values: Double...) -> TwinGroup {
     let noon = Timestamp(seconds: Samples.noon)
     let samples = values.map { value in

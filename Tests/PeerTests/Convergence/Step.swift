@@ -1,54 +1,54 @@
 import HealthModel
 
-/// One step of a history. Says all of itself, so that others can be left out.
+/// A self-contained step of a history, so that other steps can be removed.
 indirect enum Step: Sendable {
-  /// Samples by their numbers in the ``World``, all in one spelling.
+  /// An addition of samples, given by their numbers in the ``World``, all in the same spelling.
   case add(machine: Int, samples: [Int], spelling: Int)
   case delete(machine: Int, samples: [Int], seconds: Int64)
-  /// What starts within the hour after one sample, and has its type.
+  /// A deletion of the samples of a sample's type that start within an hour after it.
   case deleteHour(machine: Int, of: Int)
-  /// A reading of a day's activity rings, which takes the place of older ones.
+  /// A reading of a day's activity rings, which replaces older readings.
   case drift(machine: Int, day: Int, value: Int, readAt: Int64)
   case pull(PullStep)
-  /// A batch that came earlier is committed again, with the token that followed it.
+  /// A repeated commit of an earlier batch with its token.
   case replay(machine: Int, from: Int, selection: Int, age: Int)
-  /// A machine takes another's token for that of the one that it pulls from.
+  /// A pull in which the machine uses another server's token.
   case foreignToken(machine: Int, from: Int, other: Int, selection: Int)
-  /// Tombstones from before some second are forgotten; `nil` for all.
+  /// A pruning of tombstones from before a given second, or of all if `nil`.
   case prune(machine: Int, before: Int64?)
-  /// The file of a store is put aside.
+  /// A copy of a store's file.
   case copy(machine: Int)
-  /// A machine gets a file that was put aside, of its own or, as a clone, of another.
+  /// A replacement of a machine's file by a copy: its own, or another machine's, which makes it a clone.
   case restore(machine: Int, copy: Int)
-  /// A second process opens the store, and goes on in place of the first.
+  /// A switch to a second process that has opened the store.
   case reopen(machine: Int)
-  /// The process from before goes on, which has had the store open all the while.
+  /// A switch back to the previous process, which has had the store open all the time.
   case takeTurns(machine: Int)
 }
 
-/// How one machine pulls from another.
+/// The parameters of a pull.
 struct PullStep: Sendable {
   var into: Int
   var from: Int
-  /// Which of ``World/selections`` is asked for.
+  /// The index of the requested selection in ``World/selections``.
   var selection = 0
-  /// Which of ``World/bounds`` the server has set.
+  /// The index of the server's bound in ``World/bounds``.
   var bound = 0
   var pageSize: Int
-  /// After so many pages a request ends.
+  /// The number of pages after which a request ends.
   var pages = Int.max
   var isFull = false
   var fault = Fault.none
-  /// What happens after the first page has come.
+  /// The steps that happen after the first page has arrived.
   var meanwhile: [Step] = []
 
   enum Fault: Sendable {
     case none
-    /// The connection breaks after so many batches.
+    /// A connection that is cut after a number of batches.
     case cut(after: Int)
-    /// The batch with this number comes, and the process ends before it is committed.
+    /// A crash of the process after a batch has arrived and before it is committed.
     case crash(at: Int)
-    /// The batch with this number is committed twice.
+    /// A batch that is committed twice.
     case twice(at: Int)
   }
 }

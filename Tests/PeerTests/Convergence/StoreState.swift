@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import HealthStore
 
-/// The name of a sample. Unlike `==` of its type's text, it tells two spellings of `é` apart.
+/// The identity of a sample. Unlike `==` on the text of its type, it distinguishes two Unicode spellings of `é`.
 struct SampleKey: Hashable, CustomStringConvertible {
   let type: Data
   let start: Int64
@@ -27,18 +27,18 @@ struct SampleKey: Hashable, CustomStringConvertible {
   }
 }
 
-/// Which samples a store holds, and which it knows to be deleted: a two-phase set.
+/// The samples that a store holds and those that it knows to be deleted: a two-phase set.
 struct StoreState: Equatable {
   var live: Set<SampleKey> = []
   var tombstones: Set<SampleKey> = []
 
-  /// What two stores hold that have told each other everything.
+  /// Joins the states of two stores, as after a complete exchange.
   mutating func join(_ other: StoreState) {
     tombstones.formUnion(other.tombstones)
     live = live.union(other.live).subtracting(tombstones)
   }
 
-  /// The first differences to `other`, but for the keys in `except`.
+  /// Returns the first differences from `other`, except for the keys in `except`.
   func differences(to other: StoreState, except: Set<SampleKey> = []) -> [String] {
     let kinds: [(String, Set<SampleKey>)] = [
       ("lacks", other.live.subtracting(live)), ("should not have", live.subtracting(other.live)),
@@ -66,8 +66,9 @@ extension HealthStore {
     }
   }
 
-  /// The samples as JSON with sorted keys, by reading the feed. Throws ``Failure`` where the feed says anything twice, or
-  /// the counts are others.
+  /// Returns the samples as JSON with sorted keys, read from the feed.
+  ///
+  /// - Throws: ``Failure`` if the feed contains anything twice, or the counts differ.
   func samplesOfFeed() async throws -> [SampleKey: Data] {
     var live: [SampleKey: Data] = [:]
     var tombstones: Set<SampleKey> = []
@@ -96,7 +97,7 @@ extension HealthStore {
   }
 }
 
-/// Why a history is wrong.
+/// An error that says why a history failed.
 struct Failure: Error, CustomStringConvertible {
   var description: String
 

@@ -1,7 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 
-/// Runs histories, and finds the shortest part of one that still fails.
+/// A runner of histories that finds the shortest part of a history that still fails.
 struct Trial: Sendable {
   var wire = Wire.ndjson
   var checks = Feed.Checks()
@@ -13,7 +13,7 @@ struct Trial: Sendable {
     templates = try Machine.templates(4)
   }
 
-  /// What is wrong with a history; `nil` if nothing is.
+  /// Returns what went wrong in a history, or `nil` if it succeeds.
   func failure(_ history: History) async -> String? {
     do {
       let machines = try templates.prefix(history.machines).map(Machine.init)
@@ -26,7 +26,8 @@ struct Trial: Sendable {
     }
   }
 
-  /// Leaves out steps for as long as what is left fails: half of them, a quarter, and so on down to single ones.
+  /// Removes steps as long as the rest still fails: first half of them, then a quarter, and so on down to single
+  /// steps.
   func shrunk(_ history: History) async -> History {
     var shortest = history
     var size = max(1, history.steps.count / 2)
@@ -48,7 +49,7 @@ struct Trial: Sendable {
     }
   }
 
-  /// The first history that fails among those of some seeds; `nil` if none does. Histories run side by side.
+  /// Returns the first failing history among the given seeds, or `nil` if none fails. Histories run in parallel.
   func failing(among seeds: Range<UInt64>) async -> History? {
     let workers = UInt64(max(1, ProcessInfo.processInfo.activeProcessorCount))
     let lowest = NIOLockedValueBox<UInt64?>(nil)
@@ -66,7 +67,7 @@ struct Trial: Sendable {
     return lowest.withLockedValue(\.self).map { History(seed: $0) }
   }
 
-  /// The seed, the reason, and the shortest part that fails, a step a line.
+  /// Returns the seed, the reason, and the shortest failing part with a step on each line.
   func report(_ failing: History) async -> String {
     let shortest = await shrunk(failing)
     let reason = await failure(shortest) ?? "nothing, the second time"

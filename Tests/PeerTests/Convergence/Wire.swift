@@ -2,9 +2,9 @@ import HealthModel
 import HealthStore
 import PeerProtocol
 
-/// How changes travel from one store into another: as bytes.
+/// A format in which changes are transferred from store to store as bytes.
 struct Wire: Sendable {
-  /// A page of a feed as it is sent.
+  /// A page of a feed in its transferred form.
   struct Page: Sendable {
     var bytes: [UInt8]
     var anchor: Anchor
@@ -12,17 +12,17 @@ struct Wire: Sendable {
     var isLast: Bool
   }
 
-  /// What a page of a feed is asked with.
+  /// The parameters of a request for a page.
   struct Query: Sendable {
     var anchor: Anchor
     var epoch: Epoch?
     var filter: SampleFilter
     var limit: Int
-    /// The token after a page.
+    /// A closure that returns the token after a page.
     var token: @Sendable (Anchor, Epoch) throws -> String
   }
 
-  /// What became of a page.
+  /// The result of applying a page.
   struct Receipt: Sendable {
     var summary: WriteSummary
     var token: String
@@ -30,14 +30,14 @@ struct Wire: Sendable {
   }
 
   var name: String
-  /// Reads a page of a store's feed.
+  /// A closure that reads a page of a store's feed.
   var read: @Sendable (HealthStore, Query) async throws -> Page
-  /// Applies a page, and the token that follows it, in one transaction.
+  /// A closure that applies a page and its token in a single transaction.
   var commit: @Sendable (_ bytes: [UInt8], HealthStore, _ consumer: String) async throws -> Receipt
 }
 
 extension Wire {
-  /// All that a server speaks.
+  /// All formats that a server supports.
   static let all = [columns, ndjson]
   static let columns = Wire(.columns)
   static let ndjson = Wire(.lines)

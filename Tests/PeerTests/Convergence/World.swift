@@ -2,14 +2,14 @@ import Foundation
 import HealthModel
 import TestSupport
 
-/// The few dozen samples that one history is about, so that machines often meet the same one.
+/// The few dozen samples of a history, so few that machines often handle the same sample.
 struct World: Sendable {
-  /// The spellings of each identity. A record of an export reads differently after a switch of its display unit; all
-  /// others have one spelling.
+  /// The spellings of each identity. The text of an export's record depends on the display unit; all other samples
+  /// have a single spelling.
   let spellings: [[Sample]]
-  /// What readers ask for; `nil` for everything.
+  /// The types that readers request, or `nil` for everything.
   let selections: [Set<SampleType>?]
-  /// Where a scope begins; `nil` for no bound.
+  /// The starts of scopes, or `nil` for no bound.
   let bounds: [Timestamp?]
 
   init(seed: UInt64) {
@@ -23,7 +23,7 @@ struct World: Sendable {
     bounds = [nil, nil, nil, spellings[5][0].start]
   }
 
-  /// One record of an export in three display units, as the imports of three years would have it.
+  /// Returns an export's record in three display units, as imports over three years would have it.
   private static func record(_ number: Int) -> [Sample] {
     let type = SampleType("HKQuantityTypeIdentifierDistanceWalkingRunning")
     let start = Timestamp(seconds: 1_718_000_000 + Int64(number / 2) * 600)
@@ -38,7 +38,7 @@ struct World: Sendable {
     }
   }
 
-  /// One reading of a day's activity rings.
+  /// Returns a reading of a day's activity rings.
   static func summary(day: Int, value: Int, readAt seconds: Int64) -> Sample {
     let start = Timestamp(seconds: 1_718_000_000 + Int64(day) * 86_400)
     var sample = Sample(

@@ -9,15 +9,15 @@ import Testing
 
 @testable import PeerServer
 
-/// One conversation after the other over a wire that breaks at a byte of its choice. Whatever happens: the pull ends
-/// right or with an error that says what happened, nothing is stored without the token that covers it, and the next
-/// pull brings the rest and no more.
+/// Tests over connections that break at a chosen byte. In every case the pull succeeds or gives an accurate error,
+/// nothing is stored without the token that covers it, and the next pull brings exactly the rest.
 @Suite("Wires that break, anywhere", .timeLimit(.minutes(5)))
 struct FaultyWireTests {
   private static let seed: UInt64 = 20_260_101
   private static let samples = Samples.heartRates(110) + Samples.everyKind
   private static let batch = 20
-  /// Short, so that a stalled wire costs a moment; no harmless conversation has it.
+  /// A silence limit so short that a stalled connection takes only a moment. Harmless exchanges are never that
+  /// silent.
   private static let shortSilence = 1
 
   private static func options(derivesKeys: Bool = false) -> ServerOptions {
@@ -39,7 +39,8 @@ struct FaultyWireTests {
     }
   }
 
-  /// What a broken wire may be called. A certificate that changed or a peer that is no hpeer would be false alarms.
+  /// Returns whether an error describes a broken connection. A changed certificate or a peer that isn't hpeer would
+  /// be a false alarm.
   private static func isHonest(_ error: any Error) -> Bool {
     switch error {
     case PeerError.connectionLost, PeerError.handshakeFailed, PeerError.silent, PeerError.tooSlow,
@@ -57,7 +58,7 @@ struct FaultyWireTests {
     var hasFailed: Bool
   }
 
-  /// A pull over the wire, then one without it; says what came of the first.
+  /// Pulls over the faulty connection and then directly. Returns the result of the first pull.
   private static func pull(
     _ server: TestServer, _ record: ServerRecord, fault: WireFault?, segments: WireSegments = .asTheyCome
   ) async throws -> Pulled {

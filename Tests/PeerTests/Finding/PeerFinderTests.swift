@@ -10,7 +10,7 @@ import TestSupport
 
 @Suite("Which machine a person means")
 struct PeerFinderTests {
-  /// A finder with a list of its own.
+  /// Runs `body` with a finder that has its own registry.
   private static func withFinder(
     firstHandshake: Duration = PeerFinder.firstHandshake, _ body: (PeerFinder, PeerRegistry) async throws -> Void
   ) async throws {

@@ -12,7 +12,8 @@ struct PeerLocatorTests {
     headStart: .milliseconds(50), listening: .milliseconds(400), grace: .milliseconds(400), probesAtOnce: 4,
     candidates: 40)
 
-  /// What answers at an endpoint, by its host: `right`, `other` certificate, `closed`, or `hangs`.
+  /// Locates a peer among endpoints whose host determines the answer: `right`, `other` certificate, `closed`, or
+  /// `hangs`.
   private static func locate(
     known: [PeerEndpoint] = [], excluding: Set<PeerEndpoint> = [], hearing: [PeerLocator.Hearing] = [.listening],
     dialect: String = "hpeer"

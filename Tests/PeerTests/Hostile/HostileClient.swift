@@ -5,18 +5,19 @@ import PeerProtocol
 import PeerTrust
 import TestSupport
 
-/// Sends what a seed has it send: requests of every kind with extreme values, in pieces, cut off, twice, or no HTTP at all.
+/// A generator of hostile requests from a seed: all kinds of requests with extreme values, in pieces, truncated,
+/// repeated, or not HTTP at all.
 struct HostileClient {
   private var generator: SeededGenerator
   private let tokens: [String]
 
-  /// - Parameter tokens: valid ones and others.
+  /// - Parameter tokens: Valid and invalid tokens.
   init(seed: UInt64, tokens: [String]) {
     generator = SeededGenerator(seed: seed)
     self.tokens = tokens
   }
 
-  /// What goes over one connection, one write after the other.
+  /// Returns the writes on a connection, in order.
   mutating func conversation() -> [ByteBuffer] {
     var bytes: [UInt8] = []
     for _ in 0..<Int.random(in: 1...5, using: &generator) { bytes += request() }
@@ -127,6 +128,6 @@ struct HostileClient {
     elements[Int.random(in: elements.indices, using: &generator)]
   }
 
-  /// One time in `count`.
+  /// Returns `true` with a probability of 1 in `count`.
   private mutating func chance(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &generator) == 0 }
 }

@@ -12,10 +12,11 @@ import PeerTrust
 import TestSupport
 import Testing
 
-/// The whole server against a client that a seed drives: `HPEER_SEEDS=10000` for more of them, `HPEER_SEED=N` for one.
+/// Tests of the whole server with a hostile client that is driven by a seed. `HPEER_SEEDS=10000` runs more seeds,
+/// `HPEER_SEED=N` a given seed.
 @Suite("Whatever a client sends", .timeLimit(.minutes(60)))
 struct HostileClientTests {
-  /// What nobody in this test may see.
+  /// A type that no client in this test is allowed to see.
   private static let secret = "HKQuantityTypeIdentifierSecret"
 
   private static var seeds: Range<UInt64> {
@@ -79,17 +80,17 @@ struct HostileClientTests {
     }
   }
 
-  /// All that a server may say; a 500 is a mistake of ours.
+  /// All statuses that a server may return. A 500 is a bug.
   private static let statuses: Set<String> = [
     "100", "200", "400", "401", "403", "404", "405", "408", "410", "411", "412", "413", "415", "417", "423", "429",
     "431",
     "501", "503", "505",
   ]
 
-  /// Conversations under way.
+  /// The number of concurrent exchanges.
   private static let atATime = 8
 
-  /// Searched as bytes: there are many, and long ones.
+  /// Checks an answer. The bytes are searched directly, because there are many long answers.
   private static func check(_ answer: ByteBuffer, of seed: UInt64) {
     for word in ["Secret", "31337"] { #expect(places(of: word, in: answer).isEmpty, "seed \(seed)") }
     for place in places(of: "\r\nHTTP/1.", in: answer) + (answer.readableBytes > 0 ? [-2] : []) {
@@ -115,7 +116,7 @@ struct HostileClientTests {
   }
 }
 
-/// Sends what a conversation has, and collects what comes back.
+/// A client that sends a sequence of bytes and collects the answer.
 private struct AnswerReader {
   private let context: NIOSSLContext
 
@@ -123,7 +124,8 @@ private struct AnswerReader {
     context = try NIOSSLContext(configuration: try clientTLS(offering: [], showing: nil))
   }
 
-  /// Until the server hangs up, or has had time to answer: what it waits for does not come.
+  /// Returns the bytes received until the server closes the connection or has had time to answer. A server may wait
+  /// for input that doesn't come.
   func answer(to pieces: [ByteBuffer], at port: Int) async throws -> ByteBuffer {
     let (stream, received) = AsyncStream.makeStream(of: ByteBuffer.self)
     let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -142,7 +144,7 @@ private struct AnswerReader {
   }
 }
 
-/// Hands on what arrives; errors and the end of the connection end it.
+/// A handler that forwards received bytes to a stream and finishes it on errors and at the end of the connection.
 private final class Collector: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

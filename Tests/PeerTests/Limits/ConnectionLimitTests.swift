@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Crowds of connections", .timeLimit(.minutes(5)))
 struct ConnectionLimitTests {
-  /// Connections that stay open until the test ends.
+  /// Runs `body` with connections that stay open until its end.
   private func withCrowd(
     _ count: Int, to port: Int, tls: Bool, _ body: ([any Channel]) async throws -> Void
   ) async throws {

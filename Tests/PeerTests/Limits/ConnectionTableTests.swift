@@ -25,7 +25,7 @@ struct ConnectionTableTests {
 
   private func connection() -> ServingConnection { ServingConnection(NIOAsyncTestingChannel(), table: table) }
 
-  /// Admits one and returns it with the one that had to go.
+  /// Admits a connection. Returns it with the connection that it replaced.
   private func admit(_ address: AddressGroup) throws -> (new: ServingConnection, replaced: ServingConnection?) {
     let new = connection()
     guard case .admitted(let replaced) = table.admit(new, from: address) else { throw NeverHappened() }

@@ -4,12 +4,12 @@ import PeerProtocol
 import PeerServer
 import Testing
 
-/// Each waits for the server to hang up, which it would otherwise not do for a quarter of a minute and more.
+/// Tests that wait for the server to close a connection, which it would otherwise not do for 15 seconds or more.
 @Suite("Connections that keep a server waiting", .timeLimit(.minutes(5)))
 struct DeadlineTests {
   private static let long = Duration.seconds(3600)
 
-  /// Only the deadline under test may pass.
+  /// Returns limits in which only the deadline under test is short.
   private static func limits(_ change: (inout ServingLimits) -> Void) -> ServingLimits {
     var limits = ServingLimits()
     limits.clientHello = long

@@ -18,9 +18,9 @@ struct FairSemaphoreTests {
     FairSemaphore(permits: permits, permitsPerClient: permitsPerClient ?? permits, queuePerClient: 30)
   }
 
-  /// Starts one task for each client, each in the queue before the next, and lets them in by giving `first` back.
+  /// Starts a task for each client, in this order in the queue, and admits them by releasing `first`.
   ///
-  /// - Returns: the indices of the clients in the order in which they were let in.
+  /// - Returns: The indexes of the clients in the order in which they were admitted.
   private func order(of clients: [PeerID], into semaphore: FairSemaphore, after first: FairSemaphore.Permit)
     async throws -> [Int]
   {

@@ -137,7 +137,7 @@ struct HeadLimitTests {
     }
   }
 
-  /// What the server answers to somebody who is still sending.
+  /// Returns the server's answer to a client that is still sending.
   private func exchangeWhileSending(_ port: Int, _ text: String) async throws -> String {
     try await withRawTLS(to: port) { inbound, outbound in
       let sending = Task { try await outbound.write(ByteBuffer(string: text)) }

@@ -5,7 +5,7 @@ import TestSupport
 @testable import PeerProtocol
 import ZstandardFrames
 
-/// An answer of the change feed that is as large as the limits allow, or larger.
+/// A response of the change feed that is as large as the limits allow, or larger.
 enum Attack: String, CaseIterable {
   case numbers, plain, strings, route, voltages, objects, nested, zeros, metadata, devices, tombstones, frames, texts
   case lineOfNumbers, lineOfObjects, linesWithoutToken, emptyLines, endlessFrame
@@ -17,7 +17,7 @@ enum Attack: String, CaseIterable {
     }
   }
 
-  /// The bodies' bytes.
+  /// Returns the bytes of the body.
   func body() throws -> [UInt8] {
     let limits = ClientLimits()
     let room = limits.batchBytes - 4_096
@@ -112,8 +112,7 @@ enum Attack: String, CaseIterable {
     }
   }
 
-  /// Of 17 bytes each, with their commas: what no compressor makes small, and doubles of as many digits as have no short
-  /// form.
+  /// Numbers of 17 bytes each, including commas, that can't be compressed and, as doubles, have no shorter form.
   private static let randomNumbers: [UInt8] = {
     var random = SeededGenerator(seed: 1)
     var text: [UInt8] = []
@@ -129,7 +128,7 @@ enum Attack: String, CaseIterable {
     return text
   }()
 
-  /// At most so many numbers in so many bytes.
+  /// Returns at most `count` numbers in at most `bytes` bytes.
   private static func numbers(_ count: Int, _ bytes: Int) -> String {
     var rest = 17 * min(count, bytes / 17) - 1
     var text = ""
@@ -141,7 +140,7 @@ enum Attack: String, CaseIterable {
     return text
   }
 
-  /// As many of them as values are allowed, each of which weighs so many.
+  /// Returns as many copies of a text as the limits on values and weight allow.
   private static func repeated(
     _ text: String, _ weight: Int, _ limits: ClientLimits, in all: Int? = nil
   ) -> String {
@@ -150,12 +149,12 @@ enum Attack: String, CaseIterable {
     return "[" + Array(repeating: text, count: count).joined(separator: ",") + "]"
   }
 
-  /// The space has it decoded where its kind is unknown.
+  /// Returns a frame with a JSON payload. The added space forces the client to decode JSON of an unknown kind.
   private static func frame(kind: String, _ json: String) throws -> [UInt8] {
     try batch(kind: kind) { $0.samples.json = [kind == "future" ? json + " " : json] }
   }
 
-  /// - Parameter kind: of samples that have JSON; `nil` for step counts.
+  /// - Parameter kind: The kind of samples with JSON, or `nil` for step counts.
   private static func batch(
     count: Int = 1, kind: String? = nil, token: String = "t", more: Bool = false,
     _ change: (inout Hpeer_V2_ChangeBatch) -> Void

@@ -6,23 +6,23 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-/// The built program, whose memory is its own.
+/// Tests of the memory of the built program, which runs as its own process.
 @Suite("What a hostile server makes a client take", .timeLimit(.minutes(20)))
 struct ClientMemoryTests {
-  /// What `ClientLimits` allows, and the code and tables of the program itself.
+  /// The maximum memory: what `ClientLimits` allows, plus the program's own code and tables.
   private static let most = 172 << 20
   private static let hpeer = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appendingPathComponent("hpeer").path
 
-  /// Runs hpeer and says how much memory was resident at most. A process between, because one counts what its parent had
-  /// before it.
+  /// A script that runs hpeer and prints its peak resident memory. The extra process is needed because a process's
+  /// peak starts with its parent's memory.
   private static let script = """
     import resource, subprocess, sys
     result = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
     print(result.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, result.stdout, result.stderr)
     """
 
-  /// Has a client of its own run a command against a server that answers so.
+  /// Runs a command of a new client against a server with the given answers.
   private static func run(
     _ command: String..., answer: @escaping @Sendable (_ request: String, _ outbound: ByteOutbound) async throws -> Void
   ) async throws -> (status: Int, peak: Int, text: String) {

@@ -10,7 +10,7 @@ import Testing
 @testable import PeerServer
 
 extension TestServer {
-  /// The status of one request with a token over a connection that shows `identity`'s certificate.
+  /// Returns the status of a request with a token over a connection with `identity`'s certificate.
   fileprivate func status(
     _ token: BearerToken, showing identity: PeerIdentity?, and statement: RotationStatement? = nil,
     for method: HTTPMethod = .GET, _ path: String = Route.types
@@ -34,7 +34,7 @@ extension TestServer {
   }
 }
 
-/// An identity before and after its certificate was replaced.
+/// Returns an identity before and after its certificate was rotated.
 private func makeRotated() async throws -> (old: PeerIdentity, new: PeerIdentity) {
   try await withTemporaryDirectory { directory in
     let old: PeerIdentity = try await IdentityStore.loadOrCreate(in: directory)

@@ -9,7 +9,7 @@ import Testing
 @testable import PeerServer
 
 extension PairingCode {
-  /// Any other code.
+  /// A different code.
   var wrong: PairingCode {
     guard let code = PairingCode(digits == "000000" ? "000001" : "000000") else { return self }
     return code

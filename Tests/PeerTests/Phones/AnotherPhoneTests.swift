@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerClient
 
-/// Phones have one name and addresses that go from one to the next: the certificate alone says which it is.
+/// Tests of phones with the same name and reused addresses: only the certificate identifies a phone.
 @Suite("Another phone than the paired one", .timeLimit(.minutes(5)))
 struct AnotherPhoneTests {
   private static func record(_ certificate: PhoneCertificate, at port: Int, name: String) throws -> ServerRecord {

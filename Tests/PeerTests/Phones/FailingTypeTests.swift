@@ -239,7 +239,7 @@ struct FailingTypeTests {
     #expect(throws: PhoneBody.Excess.self) { try page(members: 100) }
   }
 
-  /// Has one more row of one second each time it is asked, and always another.
+  /// An app that has a new row in the same second for each request.
   private struct TricklingApp: PhoneApp {
     func react(to bytes: [UInt8]) -> PhoneReaction {
       let body =

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Random histories of a phone with HealthAppTransfer")
 struct HealthAppTransferHistoryTests {
-  /// `HPEER_SEEDS=1000 HPEER_SEED=5` runs others.
+  /// The seeds, which `HPEER_SEEDS=1000 HPEER_SEED=5` changes.
   private static let seeds: Range<UInt64> = {
     let environment = ProcessInfo.processInfo.environment
     let first = environment["HPEER_SEED"].flatMap { UInt64($0) } ?? 1
@@ -86,7 +86,7 @@ struct HealthAppTransferHistoryTests {
     return try await still.uuids()
   }
 
-  /// Late arrivals, deletions, edits.
+  /// Simulates late arrivals, deletions and edits.
   private static func change(
     _ phone: PhoneFixture<HealthAppTransferApp>, _ clock: VirtualClock, _ random: inout SeededGenerator
   ) {

@@ -7,13 +7,13 @@ import PhoneApps
 
 @testable import PeerClient
 
-/// What a pull brought and took.
+/// The number of samples that a pull added, and the number of its requests.
 struct Counted: Equatable {
   var added: Int
   var requests: Int
 }
 
-/// A client that is paired with an app in memory, and its store.
+/// A client that is paired with an app in memory, and the client's store.
 struct PhoneFixture<App: PhoneApp> {
   let app: App
   let network: PhoneNetwork
@@ -32,8 +32,8 @@ struct PhoneFixture<App: PhoneApp> {
   private static var endpoint: PeerEndpoint { PeerEndpoint(host: "192.0.2.7", port: 50_000) }
 
   /// - Parameters:
-  ///   - requests: after how many the phone is put away.
-  ///   - registry: where it is kept whose phone it is; what is told of a phone's samples goes with that.
+  ///   - requests: The number of requests after which the phone is out of reach.
+  ///   - registry: The registry that stores the phone's person, which is inferred from the phone's samples.
   @discardableResult
   func pull(
     full: Bool = false, putAwayAfter requests: Int? = nil, inferringWith registry: PeerRegistry? = nil
@@ -49,7 +49,7 @@ struct PhoneFixture<App: PhoneApp> {
 
   private struct Enough: Error {}
 
-  /// Follows the phone for so many looks.
+  /// Follows the phone for a number of checks.
   func follow(looks: Int) async throws {
     network.state.withLock { $0.requestsLeft = nil }
     let settings = PullSettings(store: store, server: server)
@@ -72,7 +72,7 @@ struct PhoneFixture<App: PhoneApp> {
     }
   }
 
-  /// Pulls, and counts what that brought and took.
+  /// Pulls and returns the number of added samples and of requests.
   func counted() async throws -> Counted {
     let before = network.state.withLock(\.requests)
     let added = try await pull().added
@@ -83,7 +83,7 @@ struct PhoneFixture<App: PhoneApp> {
     get async throws { try await Pull.coverage(of: server, in: store) }
   }
 
-  /// The UUIDs of all samples, each as often as it is there.
+  /// Returns the UUIDs of all samples, including duplicates.
   func uuids() async throws -> [UUID] {
     var (uuids, anchor): ([UUID], Anchor) = ([], .zero)
     while true {
@@ -107,12 +107,12 @@ extension PhoneFixture where App == HealthAppTransferApp {
 
   func add(_ samples: [PhoneSample]) { app.state.withLock { $0.add(samples) } }
 
-  /// What the app has, by UUID.
+  /// The UUIDs of the samples that the app has.
   var held: Set<UUID> { Set(app.state.withLock { $0.samples.values.flatMap { $0 } }.map(\.id)) }
 }
 
 extension PhoneSample {
-  /// One each so many seconds, the newest now.
+  /// Returns heart rates at regular intervals, newest first.
   static func heartRates(_ count: Int, every seconds: Double = 60, before end: Double = 1_780_000_000) -> [PhoneSample]
   {
     (0..<count).map { .heartRate(60 + Double($0 % 40), at: end - Double($0) * seconds) }

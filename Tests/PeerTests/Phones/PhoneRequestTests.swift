@@ -6,10 +6,10 @@ import Testing
 
 @testable import PeerClient
 
-/// The apps end at some requests. Whatever is asked for, by whatever name and number, none of those can be formed.
+/// Tests that no combination of names and numbers produces a request that would crash a phone app.
 @Suite("Every request that can be made of a phone")
 struct PhoneRequestTests {
-  /// All names that hpeer knows or the apps use, and some that mean harm.
+  /// All names that hpeer knows or the apps use, and some malicious names.
   private static let names: [String] = {
     let catalogue = SampleTypeCatalogue.healthKit.entries.flatMap { [$0.shortName, $0.type.rawValue] }
     let apps = [
@@ -30,7 +30,7 @@ struct PhoneRequestTests {
   ]
   private static let endpoint = PeerEndpoint(host: "192.0.2.1", port: 1)
 
-  /// What leaves has one head, a body as long as it says, and no more than one TLS record holds.
+  /// Checks that a request has a single head, a body of the stated length, and fits into a TLS record.
   private func check(_ request: AppRequest) throws -> [UInt8] {
     let bytes = request.bytes(to: Self.endpoint)
     #expect(bytes.count < 16_384)

@@ -71,7 +71,7 @@ struct PhoneTransportTests {
     await server.stop()
   }
 
-  /// Answers whatever is asked with one text.
+  /// An app that answers every request with the same text.
   private struct TextApp: PhoneApp {
     let text: String
 

@@ -13,7 +13,7 @@ import TestSupport
 
 @Suite("Following a peer", .timeLimit(.minutes(5)))
 struct FollowTests {
-  /// What following has reported so far.
+  /// A log of the progress reported so far.
   private final class Log: Sendable {
     private let box = NIOLockedValueBox<(total: PullProgress, upToDate: Int, lost: [String])>((PullProgress(), 0, []))
     var total: PullProgress { box.withLockedValue(\.total) }
@@ -35,7 +35,7 @@ struct FollowTests {
     }
   }
 
-  /// Follows `record` into a store of its own while `body` runs, and then ends it. Returns what following threw.
+  /// Follows `record` into a new store while `body` runs, and then stops. Returns the error that ended the following.
   @discardableResult
   private static func follow(
     _ record: ServerRecord, at endpoint: PeerEndpoint, silenceLimit: Int = 30,

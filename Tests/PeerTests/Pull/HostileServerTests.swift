@@ -14,7 +14,7 @@ struct HostileServerTests {
   private static let head =
     "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-  /// One chunk of a chunked body.
+  /// Returns a chunk of a chunked body.
   private static func chunk(_ text: String) -> ByteBuffer {
     ByteBuffer(string: String(text.utf8.count, radix: 16) + "\r\n" + text + "\r\n")
   }
@@ -28,7 +28,7 @@ struct HostileServerTests {
     head.replacing(ChangeFeedFormat.lines.rawValue, with: format.rawValue)
   }
 
-  /// One batch as one chunk.
+  /// Returns a batch as a single chunk.
   private static func batch(
     _ samples: [Sample], _ token: String, more: Bool, _ format: ChangeFeedFormat
   ) throws -> ByteBuffer {
@@ -42,7 +42,7 @@ struct HostileServerTests {
     return chunk
   }
 
-  /// What a pull makes of a server, and how much of it is stored.
+  /// Pulls from a server. Returns the error, the number of stored samples and the requests.
   private static func pull(
     _ answer: @escaping @Sendable (_ request: String, _ outbound: ByteOutbound) async throws -> Void
   ) async throws -> (error: (any Error)?, stored: Int, requests: [String]) {
@@ -165,7 +165,7 @@ struct HostileServerTests {
     #expect(stored == 0)
   }
 
-  /// The batches of answers that do not go forward: of each its changes, its token, and whether there is more.
+  /// Batches of answers without progress: the number of changes, the token, and whether there is more.
   private static let standingStill: [(String, [(Int, String, Bool)])] = [
     ("a batch that is not the last brings nothing", [(0, "t1", true)]),
     ("nor does the second", [(1, "t1", true), (0, "t2", true)]),

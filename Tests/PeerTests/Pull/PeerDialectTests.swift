@@ -66,7 +66,7 @@ struct PeerDialectTests {
   }
 }
 
-/// A dialect whose servers are objects in memory, found by the secret of the pairing.
+/// A dialect whose servers are objects in memory, identified by the pairing's secret.
 private struct PhoneDialect: PeerDialect {
   static let name = "test"
   private static let phones = Mutex<[String: Phone]>([:])
@@ -89,9 +89,9 @@ private struct PhoneDialect: PeerDialect {
 private final class Phone: Sendable {
   struct State: Sendable {
     var samples: [Sample]
-    /// Whether positions are not known any more, once.
+    /// Whether the next position is rejected as no longer known.
     var isGone = false
-    /// Batches.
+    /// The number of batches after which the answer is interrupted.
     var breaksOffAfter: Int?
   }
 
@@ -134,7 +134,7 @@ private struct PhoneAnswer: IncomingAnswer {
   static let batchSize = 5
 
   let samples: [Sample]
-  /// The position: how many samples have been sent.
+  /// The position: the number of samples sent so far.
   var next: Int
   var batchesLeft: Int
   var isOver = false

@@ -13,7 +13,7 @@ struct PersonPullTests {
   private static let birth = "1986-05-17"
   private static let otherBirth = "1987-03-01"
 
-  /// A client that is paired with a server, and has a registry.
+  /// A paired client with a registry.
   private struct Client {
     let server: TestServer
     let record: ServerRecord
@@ -26,7 +26,8 @@ struct PersonPullTests {
       ).run(full: full)
     }
 
-    /// The agreement that `pull` asks for, and whether it says that the persons are different.
+    /// Returns the agreement that `pull` requests, and whether the persons are different, or `nil` if it doesn't
+    /// refuse.
     func refusal(full: Bool = false) async throws -> (agreement: PersonAnswer.Verdict, PersonAgreement)? {
       do {
         _ = try await pull(full: full)
@@ -205,7 +206,8 @@ struct PersonPullTests {
     }
   }
 
-  /// Follows into the empty store of `client` until the server holds a request, lets `happen`, and says what ended it.
+  /// Follows into the empty store of `client` until the server holds a request, runs `happen`, and returns the error
+  /// that ended the following.
   private func followed(_ client: Client, until happen: () async throws -> Void) async throws -> (any Error)? {
     let finder = PeerFinder(
       registry: client.registry, ownID: try makePeerID(), firstHandshake: .seconds(30), escape: { $0 })
@@ -286,7 +288,7 @@ struct PersonPullTests {
     }
   }
 
-  /// What a pull makes of a server that answers in its own way, and what it asked for.
+  /// Pulls from a server with custom answers. Returns the error, the number of stored samples and the requests.
   private func pull(
     _ answer: @escaping @Sendable (_ request: String) -> ByteBuffer
   ) async throws -> (error: (any Error)?, stored: Int, requests: [String]) {

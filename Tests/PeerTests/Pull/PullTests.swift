@@ -12,7 +12,7 @@ import TestSupport
 @testable import PeerServer
 
 extension Pull {
-  /// Without telling anyone how far it is.
+  /// Runs the pull without reporting progress.
   func run(full: Bool = false) async throws -> PullProgress {
     try await run(full: full) { _, _ in }
   }

@@ -4,13 +4,14 @@ import HealthStore
 import Testing
 import TestSupport
 
-/// What goes from one store into another, and on to a third, is what it was.
+/// Tests that samples are unchanged when they are transferred to another store and on to a third.
 ///
-/// Four things have one spelling only, and take it in the first store. NaN is one value, whatever its sign and payload. A
-/// quantity of -0 is 0: SQLite keeps it as an integer. In a payload of an unknown kind a whole number is an integer,
-/// `1.0` being `1`, and one beyond 64 bits the nearest double. Two metadata keys that Unicode holds equal are one.
+/// The first store normalizes four things. NaN becomes a single value, whatever its sign and payload. A quantity of
+/// -0 becomes 0, because SQLite stores it as an integer. In a payload of an unknown kind, a whole number becomes an
+/// integer (`1.0` equals `1`), or the nearest double if it exceeds 64 bits. Metadata keys that are equal in Unicode
+/// become a single key.
 @Suite("Round trip", .timeLimit(.minutes(5))) struct RoundTripTests {
-  /// Through two wires and three stores. Returns the last.
+  /// Transfers a batch twice, through three stores. Runs `body` with the last store.
   private func carry(
     _ batch: ChangeBatch, over wire: Wire, pageSize: Int, _ body: (HealthStore) async throws -> Void
   ) async throws {
@@ -54,7 +55,8 @@ import TestSupport
     }
   }
 
-  /// A ride of a day with all that a point can have, and full doubles; and one three times as long, as an export gives it.
+  /// A day's ride with all fields of a point and full doubles, and a ride three times as long in an export's
+  /// precision.
   @Test("a route of 100,000 points travels, and beside others", arguments: Wire.all)
   func longRoutes(wire: Wire) async throws {
     var maker = SampleMaker(seed: 3)

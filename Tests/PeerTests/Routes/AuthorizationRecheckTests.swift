@@ -21,7 +21,7 @@ struct AuthorizationRecheckTests {
     }
   }
 
-  /// Rights are looked at before each page, and at no other time.
+  /// Limits with which rights are checked only before each page.
   private var slow: ServingLimits {
     var limits = ServingLimits()
     limits.rightRecheck = .seconds(3600)
@@ -67,7 +67,7 @@ struct AuthorizationRecheckTests {
     [("Authorization", "Bearer \(token.text)"), ("Accept", ChangeFeedFormat.lines.rawValue)]
   }
 
-  /// What came, however it ended.
+  /// Returns the bytes received, however the connection ended.
   private static func bytes(of connection: PeerConnection) async -> [UInt8] {
     var bytes: [UInt8] = []
     do {

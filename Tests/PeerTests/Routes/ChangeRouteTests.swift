@@ -213,7 +213,7 @@ struct ChangeRouteTests {
 }
 
 extension Sample {
-  /// NaN is unequal to itself.
+  /// Whether the sample's value is NaN, which doesn't equal itself.
   fileprivate var isNaN: Bool {
     if case .quantity(let quantity) = payload { quantity.value.isNaN } else { false }
   }

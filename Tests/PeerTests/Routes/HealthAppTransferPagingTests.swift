@@ -13,7 +13,7 @@ import Testing
     var start: Double
   }
 
-  /// As its clients do it: on by the limit that the server says, for as long as it says that there is more.
+  /// Fetches all pages as the app's clients do: advancing by the server's limit while it says that there is more.
   private static func all(
     of type: String, limit: Int, server: TestServer, token: String
   ) async throws -> [Entry] {
@@ -35,8 +35,8 @@ import Testing
     }
   }
 
-  /// Many samples start at the same time, some have no place in the app's words, and writes before and between readings
-  /// have left gaps; nothing changes while pages are read.
+  /// Many samples start at the same time, some can't be represented in the app's format, and writes before and
+  /// between readings have left gaps. The store doesn't change while pages are read.
   @Test("pages of any size hold each sample once, newest first", arguments: [1, 2, 3] as [UInt64])
   func pages(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

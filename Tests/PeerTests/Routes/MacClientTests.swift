@@ -9,8 +9,8 @@ import Testing
 @testable import PeerClient
 @testable import PeerServer
 
-/// The whole way of HealthAppTransfer's client for the Mac, as it makes its requests and reads its answers: one connection
-/// each, no certificate of its own, and a decoder that refuses a page for one member that is missing.
+/// Tests that follow HealthAppTransfer's client for the Mac in its requests and decoding: a connection for each
+/// request, no client certificate, and a decoder that rejects a page if a member is missing.
 @Suite("HealthAppTransfer's client for the Mac", .timeLimit(.minutes(5)))
 struct MacClientTests {
   private struct Envelope<Content: Decodable>: Decodable {
@@ -48,7 +48,7 @@ struct MacClientTests {
     var hasMore: Bool
   }
 
-  /// Dates as `JSONDecoder` reads them unless it is told otherwise: seconds since 2001.
+  /// A row with dates in `JSONDecoder`'s default form: seconds since 2001.
   private struct Row: Decodable {
     var id: UUID
     var type: String

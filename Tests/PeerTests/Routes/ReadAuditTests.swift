@@ -88,7 +88,7 @@ struct ReadAuditTests {
     }
   }
 
-  /// Every path that there is, with queries that are answered.
+  /// All paths, with queries that succeed.
   private static let requests: [String] = PeerServer.methods.keys.flatMap { path in
     switch path {
     case Route.data: ["\(path)?type=heartRate", "\(path)?type=stepCount&offset=1", path]

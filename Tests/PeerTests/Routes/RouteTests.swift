@@ -96,7 +96,7 @@ struct RouteTests {
     }
   }
 
-  /// What each path answers; everything else is 405.
+  /// The methods that each path supports. All others give status 405.
   static let methods: [String: [HTTPMethod]] = [
     "/status": [.GET, .HEAD], "/openapi.yaml": [.GET, .HEAD], "/pair/v1/hello": [.GET, .HEAD],
     "/pair/v1/start": [.POST], "/pair/v1/finish": [.POST], "/api/v1/pair": [.POST],

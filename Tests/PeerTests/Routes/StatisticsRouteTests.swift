@@ -47,7 +47,7 @@ struct StatisticsRouteTests {
     try await server.get("\(Route.statistics)?\(query)", token: token).status
   }
 
-  /// Ten minutes of steps on three days, from 10:30 UTC on.
+  /// Step counts for ten minutes on three days, starting at 10:30 UTC.
   private static let steps = (0..<3).flatMap { day in
     (0..<10).map { minute in
       Samples.quantity(Samples.stepCount, 100, "count", at: Samples.noon + day * 86_400 + minute * 60)

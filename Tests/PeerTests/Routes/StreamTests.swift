@@ -35,7 +35,7 @@ struct StreamTests {
     #expect(lines.count < 9_000)
   }
 
-  /// The lines of a feed during which something happens to the store.
+  /// Returns the lines of a feed during which an event happens to the store.
   private func interrupted(_ event: @Sendable @escaping (HealthStore) async throws -> Void) async throws -> [ChangeLine]
   {
     try await withServer(ServerOptions(samples: Samples.bulky(9_000))) { server in

@@ -6,7 +6,7 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-/// What a reader may see, what it may not, and the reader's scope.
+/// The samples that a reader may and may not see, and the reader's scope.
 private struct Case: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var scope: SampleFilter
@@ -71,8 +71,8 @@ private struct Case: Sendable, CustomTestStringConvertible {
 
 @Suite("What lies outside a reader's scope might as well not be there")
 struct VisibilityTests {
-  /// One server has what is hidden among the rest, the other has never had it, nor what others say of it. Every answer must
-  /// be the same.
+  /// Compares two servers: one has hidden samples among the rest, the other never had them or references to them. All
+  /// answers must be the same.
   @Test("no answer differs", arguments: Case.all)
   private func answers(_ test: Case) async throws {
     try await withServer { full in
@@ -96,7 +96,7 @@ struct VisibilityTests {
     }
   }
 
-  /// What is left of a batch within a scope.
+  /// Returns the part of a batch that is visible within a scope.
   private static func cut(_ batch: ChangeBatch, _ scope: SampleFilter) -> ChangeBatch {
     ChangeBatch(additions: batch.additions.map(scope.cut.applied), deletions: batch.deletions)
   }
@@ -139,7 +139,7 @@ struct VisibilityTests {
     }
   }
 
-  /// Additions, then deletions of each, then nothing but what is hidden.
+  /// Returns the batches of a phase: additions, then deletions of some of each, then only hidden changes.
   private static func batches(_ phase: Int, _ test: Case) -> (shown: ChangeBatch, hidden: ChangeBatch) {
     func tombstones(_ samples: some Sequence<Sample>) -> [Tombstone] {
       samples.map { Tombstone(sample: $0.reference, deleted: Timestamp(seconds: Samples.noon)) }
@@ -196,7 +196,7 @@ struct VisibilityTests {
   }
 }
 
-/// Asks everything that a paired peer can ask, and goes on from its last token each time.
+/// A client that makes every request of a paired peer and continues each time from its last token.
 private struct Reader {
   let server: TestServer
   let token: BearerToken
@@ -207,7 +207,7 @@ private struct Reader {
     self.token = token
   }
 
-  /// Answers by question, in a form that depends on what they say only.
+  /// Returns the answers by request, in a form that depends only on their content.
   mutating func everything() async throws -> [String: String] {
     var answers: [String: String] = [:]
     let status = try await server.get(Route.status, token: token).data()
@@ -234,7 +234,7 @@ private struct Reader {
     return answers
   }
 
-  /// The answer, of its token the length only.
+  /// Returns the answer, with its token replaced by the token's length.
   private func digest(_ query: String) async throws -> String {
     let answer = try await server.get("\(Route.digest)?\(query)", token: token)
     var data = try answer.data()
@@ -250,7 +250,7 @@ private struct Reader {
     return "\(answer.status) \(String(decoding: data, as: UTF8.self))"
   }
 
-  /// The status, the header with the number to come, and the lines, of each token its length only.
+  /// Returns the status, the header with the number of changes, and the lines, with tokens replaced by their lengths.
   private mutating func changes(_ query: String, since: String?) async throws -> String {
     let path = "\(Route.changes)?\(query)" + (since.map { "&since=\($0)" } ?? "")
     let answer = try await server.get(path, token: token)

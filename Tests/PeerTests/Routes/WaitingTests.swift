@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Requests that wait for changes", .timeLimit(.minutes(5)))
 struct WaitingTests {
-  /// The changes of an answer and the token that follows them.
+  /// Returns the number of changes in an answer, and the token that follows them.
   private static func read(_ answer: Answer) throws -> (changes: Int, token: String) {
     #expect(answer.status == 200, "\(answer.text)")
     let lines = try answer.lines()
@@ -24,7 +24,7 @@ struct WaitingTests {
     "\(Route.changes)?since=\(since)&wait=\(wait)\(rest)"
   }
 
-  /// Waits until `count` connections have a request that waits.
+  /// Waits until `count` connections have a waiting request.
   private static func untilFollowed(_ server: TestServer, _ count: Int = 1) async throws {
     _ = try await eventually(within: .seconds(120)) {
       try await server.audited(.followStarted).count == count ? true : nil

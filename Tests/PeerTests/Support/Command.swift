@@ -1,12 +1,12 @@
 import Foundation
 
-/// A program of the system, run to its end.
+/// The result of a system program that has ended.
 struct Command {
   var status: Int32
   var output: String
   var errors: String
 
-  /// The path of a program, or `nil` where it is not installed.
+  /// Returns the path of a program, or `nil` if it isn't installed.
   static func find(_ name: String) -> String? {
     let directories = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")
     return directories.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }

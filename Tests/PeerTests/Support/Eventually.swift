@@ -2,7 +2,7 @@ import Testing
 
 struct NeverHappened: Error {}
 
-/// Waits until `condition` gives a value: for what another task writes a moment later.
+/// Polls until `condition` returns a value, for results that another task writes a moment later.
 func eventually<Value>(
   within limit: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation,
   _ condition: () async throws -> Value?

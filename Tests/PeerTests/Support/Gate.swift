@@ -1,8 +1,8 @@
-/// Lets a few tests at a time have a server: each has two databases and threads of its own, and all tests together
-/// would need more file descriptors than a process has.
+/// A semaphore that limits the number of tests with a running server. Each server has two databases and its own
+/// threads, so all tests at once would run out of file descriptors.
 actor Gate {
   static let servers = Gate(places: 4)
-  /// Whether the test that asks has a place already.
+  /// Whether the current test already has a place.
   @TaskLocal static var hasPlace = false
 
   private var places: Int

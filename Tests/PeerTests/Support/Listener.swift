@@ -8,8 +8,8 @@ import PeerTrust
 typealias ByteChannel = NIOAsyncChannel<ByteBuffer, ByteBuffer>
 typealias ByteInbound = NIOAsyncChannelInboundStream<ByteBuffer>
 
-/// Writes one buffer after the other. Unlike the channel's own writer it waits until the bytes have left, so that a
-/// test that never stops writing fills no memory.
+/// A writer that, unlike the channel's own, waits until the bytes have left, so that a test that never stops writing
+/// doesn't fill memory.
 struct ByteOutbound: Sendable {
   let channel: any Channel
 
@@ -18,11 +18,11 @@ struct ByteOutbound: Sendable {
   }
 }
 
-/// A listener on loopback that is no hpeer: a stand-in for other servers, for wires that break and for an attacker.
+/// Runs `body` with a listener on loopback that stands in for other servers, broken connections or an attacker.
 ///
 /// - Parameters:
-///   - identity: to speak TLS with; `nil` for plain TCP.
-///   - serve: called for each connection.
+///   - identity: The identity for TLS, or `nil` for plain TCP.
+///   - serve: A closure called for each connection.
 @discardableResult
 func withListener<Result: Sendable>(
   tls identity: PeerIdentity? = nil,
@@ -73,7 +73,7 @@ private func serverTLS(_ identity: PeerIdentity) throws -> TLSConfiguration {
   return configuration
 }
 
-/// An identity that nobody has pinned.
+/// Creates an identity that no peer has pinned.
 func makeIdentity() async throws -> PeerIdentity {
   try await withTemporaryDirectory { directory in
     let identity: PeerIdentity = try await IdentityStore.loadOrCreate(in: directory)
@@ -81,9 +81,9 @@ func makeIdentity() async throws -> PeerIdentity {
   }
 }
 
-/// A server that answers each request with fixed bytes, after which.
+/// Runs `body` with a server that passes each request to `answer`, which writes the response.
 ///
-/// - Parameter body: told the port and the heads of the requests so far.
+/// - Parameter body: A closure that receives the port and a function that returns the heads of the requests so far.
 @discardableResult
 func withCannedServer<Result: Sendable>(
   tls identity: PeerIdentity,
@@ -107,7 +107,7 @@ func withCannedServer<Result: Sendable>(
   }
 }
 
-/// An HTTP response in one piece.
+/// Returns an HTTP response in a single buffer.
 func httpResponse(
   _ body: String, status: String = "200 OK", headers: [String] = [], type: String = "application/json"
 ) -> ByteBuffer {

@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// What an export of a person holds beside its samples.
+/// Personal characteristics, such as the date of birth, as an export contains them.
 enum Persons {
   static func readings(_ birth: String, sex: String? = nil, blood: String? = nil, day: Int64 = 0) -> [Sample] {
     [(Person.Trait.dateOfBirth, birth), (.biologicalSex, sex), (.bloodType, blood)].compactMap { trait, value in

@@ -2,9 +2,9 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A connection that says nothing by itself and is closed by whoever opened it.
+/// Opens a connection that sends nothing by itself. The caller must close it.
 ///
-/// - Parameter unread: sent after the TLS handshake; from then on the connection reads nothing at all.
+/// - Parameter unread: Text to send after the TLS handshake. From then on the connection reads nothing.
 func connectRaw(to port: Int, tls: Bool, unread text: String? = nil) async throws -> any Channel {
   var configuration = TLSConfiguration.makeClientConfiguration()
   configuration.certificateVerification = .none

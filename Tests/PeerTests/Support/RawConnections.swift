@@ -4,9 +4,9 @@ import NIOSSL
 import PeerTrust
 import TestSupport
 
-/// A relay to `target`, for as long as `body` runs.
+/// Runs `body` with a relay to `target`.
 ///
-/// - Parameter limit: after so many bytes to a client its connection ends.
+/// - Parameter limit: The number of bytes to a client after which its connection ends.
 @discardableResult
 func withRelay<Result>(
   to target: Int, cutAfter limit: Int = .max, _ body: (Relay) async throws -> Result
@@ -16,9 +16,10 @@ func withRelay<Result>(
   return try await body(relay)
 }
 
-/// A relay that ends TLS with a certificate of its own and begins it anew towards the server, as a man in the middle must.
+/// Runs `body` with a relay that terminates TLS with its own certificate and opens a new TLS connection to the
+/// server, like a man in the middle.
 ///
-/// - Parameter body: gets the port where clients connect.
+/// - Parameter body: A closure that receives the port for clients.
 @discardableResult
 func withManInTheMiddle<Result: Sendable>(
   _ identity: PeerIdentity, to target: Int, _ body: (Int) async throws -> Result
@@ -30,7 +31,7 @@ func withManInTheMiddle<Result: Sendable>(
   }
 }
 
-/// Passes the bytes of one connection on, in both directions.
+/// Forwards the bytes of a connection in both directions.
 func relayOnce(
   _ inbound: ByteInbound, _ outbound: ByteOutbound, to target: Int, isTLS: Bool = false
 ) async throws {
@@ -61,7 +62,7 @@ private func connect(
     }
 }
 
-/// A client that takes any certificate.
+/// Returns a client configuration that accepts any certificate.
 func clientTLS(offering protocols: [String], showing identity: PeerIdentity?) throws -> TLSConfiguration {
   var configuration = TLSConfiguration.makeClientConfiguration()
   configuration.certificateVerification = .none
@@ -75,7 +76,7 @@ func clientTLS(offering protocols: [String], showing identity: PeerIdentity?) th
   return configuration
 }
 
-/// A TLS connection over which a test says exactly what it wants.
+/// Opens a TLS connection on which a test sends arbitrary bytes.
 @discardableResult
 func withRawTLS<Result: Sendable>(
   to port: Int, offering protocols: [String] = [], showing identity: PeerIdentity? = nil,
@@ -87,7 +88,7 @@ func withRawTLS<Result: Sendable>(
   }
 }
 
-/// Sends bytes over TLS and collects what comes back until the server hangs up.
+/// Sends bytes over TLS and returns everything received until the server closes the connection.
 func rawExchange(
   _ port: Int, _ text: String, offering protocols: [String] = [], showing identity: PeerIdentity? = nil
 ) async throws -> String {
@@ -103,7 +104,7 @@ func rawExchange(
   }
 }
 
-/// A TCP connection without TLS.
+/// Opens a TCP connection without TLS.
 @discardableResult
 func withRawTCP<Result: Sendable>(
   to port: Int, _ body: (ByteInbound, ByteOutbound) async throws -> Result

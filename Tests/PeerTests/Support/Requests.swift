@@ -5,7 +5,7 @@ import PeerProtocol
 import PeerTrust
 import Testing
 
-/// One answer of the server under test.
+/// A response of the server under test.
 struct Answer: Sendable {
   var status: Int
   var headers: HTTPHeaders
@@ -13,19 +13,19 @@ struct Answer: Sendable {
 
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The body as JSON.
+  /// Parses the body as a JSON object.
   func object(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
     try #require(try JSONSerialization.jsonObject(with: body) as? [String: Any], sourceLocation: sourceLocation)
   }
 
-  /// `data` of the success envelope.
+  /// Returns `data` of the success envelope.
   func data(sourceLocation: SourceLocation = #_sourceLocation) throws -> [String: Any] {
     let object = try object(sourceLocation: sourceLocation)
     #expect(object["success"] as? Bool == true, sourceLocation: sourceLocation)
     return try #require(object["data"] as? [String: Any], sourceLocation: sourceLocation)
   }
 
-  /// `error` of the failure envelope.
+  /// Returns `error` of the failure envelope.
   func failure(sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
     let object = try object(sourceLocation: sourceLocation)
     #expect(object["success"] as? Bool == false, sourceLocation: sourceLocation)
@@ -33,7 +33,7 @@ struct Answer: Sendable {
     return try #require(object["error"] as? String, sourceLocation: sourceLocation)
   }
 
-  /// The body's lines as the change feed has them.
+  /// Decodes the body as lines of the change feed.
   func lines() throws -> [ChangeLine] {
     var decoder = ChangeLineDecoder()
     return try body.withUnsafeBytes { try decoder.decode($0) }
@@ -41,7 +41,7 @@ struct Answer: Sendable {
 }
 
 extension TestServer {
-  /// One request over a connection of its own.
+  /// Sends a request over a new connection.
   func request(
     _ method: HTTPMethod, _ path: String, token: BearerToken? = nil, headers: [(String, String)] = [],
     json: String? = nil
@@ -57,12 +57,12 @@ extension TestServer {
     }
   }
 
-  /// The change feed comes in lines, so that a test can read it.
+  /// Sends a GET request that asks for the change feed in lines, which a test can read.
   func get(_ path: String, token: BearerToken? = nil) async throws -> Answer {
     try await request(.GET, path, token: token, headers: [("Accept", ChangeFeedFormat.lines.rawValue)])
   }
 
-  /// `POST /api/v1/pair`.
+  /// Sends `POST /api/v1/pair`.
   func plainPair(_ code: String, name: String? = "Mac") async throws -> Answer {
     let deviceName = name.map { #","deviceName":"\#($0)""# } ?? ""
     return try await request(.POST, Route.plainPair, json: #"{"code":"\#(code)"\#(deviceName)}"#)

@@ -2,7 +2,7 @@ import Foundation
 import HealthModel
 import HealthStore
 
-/// Samples made for tests, each with a UUID of its own.
+/// Samples for tests, each with a new UUID.
 enum Samples {
   static let heartRate = SampleType("HKQuantityTypeIdentifierHeartRate")
   static let stepCount = SampleType("HKQuantityTypeIdentifierStepCount")
@@ -12,7 +12,7 @@ enum Samples {
   static let systolic = SampleType("HKQuantityTypeIdentifierBloodPressureSystolic")
   static let diastolic = SampleType("HKQuantityTypeIdentifierBloodPressureDiastolic")
   static let unheardOf = SampleType("HKQuantityTypeIdentifierUnheardOf")
-  /// 2024-06-15T10:30:00Z.
+  /// The start of most samples: 2024-06-15T10:30:00Z.
   static let noon: Int64 = 1_718_447_400
 
   static func quantity(
@@ -32,12 +32,13 @@ enum Samples {
       metadata: metadata, payload: payload)
   }
 
-  /// `count` heart rates, one a minute, oldest first; the value is the index.
+  /// Returns `count` heart rates at intervals of a minute, oldest first. Each value is the sample's index.
   static func heartRates(_ count: Int) -> [Sample] {
     (0..<count).map { quantity(heartRate, Double($0), at: noon + Int64($0) * 60) }
   }
 
-  /// A kilobyte each on the wire: 9,000 are more than the kernel keeps for a client that does not read.
+  /// Returns heart rates of a kilobyte each in transit. 9,000 of them exceed what the kernel buffers for a client
+  /// that doesn't read.
   static func bulky(_ count: Int) -> [Sample] {
     let filler = String(repeating: "x", count: 1_000)
     return heartRates(count).map { sample in
@@ -47,10 +48,10 @@ enum Samples {
     }
   }
 
-  /// Of a sample that is nowhere.
+  /// A tombstone of a sample that doesn't exist.
   static var tombstone: Tombstone { Tombstone(sample: quantity().reference, deleted: Timestamp(seconds: noon)) }
 
-  /// One of each kind of payload, and what other versions may send.
+  /// A sample of each kind of payload, and of kinds that other versions may send.
   static var everyKind: [Sample] {
     let upper = quantity(systolic, 120, "mmHg")
     let lower = quantity(diastolic, 80.5, "mmHg")
@@ -87,7 +88,7 @@ enum Samples {
 }
 
 extension HealthStore {
-  /// Everything that the store holds, in an order that depends on the content only; NaN compares equal to itself.
+  /// Returns everything that the store holds as sorted text, in which NaN equals itself.
   func content() async throws -> [String] {
     var texts: [String] = []
     for count in try await samples.typeCounts() {
@@ -100,13 +101,13 @@ extension HealthStore {
     return texts.sorted()
   }
 
-  /// How many samples there are.
+  /// Returns the number of samples in the store.
   func total() async throws -> Int {
     try await samples.typeCounts().reduce(0) { $0 + $1.samples }
   }
 }
 
-/// A second store in a directory of its own: the pulling side.
+/// Runs `body` with a new store in a temporary directory, as the pulling side.
 @discardableResult
 func withStore<Result>(_ body: (HealthStore) async throws -> Result) async throws -> Result {
   try await withTemporaryDirectory { directory in
@@ -115,7 +116,7 @@ func withStore<Result>(_ body: (HealthStore) async throws -> Result) async throw
 }
 
 extension Samples {
-  /// The same as an export has it.
+  /// Returns the same sample as an export contains it: with a derived UUID.
   static func asExported(_ sample: Sample) -> Sample {
     var exported = sample
     exported.uuid = SampleIdentity.uuid(

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Runs `body` with a directory of its own, which is gone afterwards.
+/// Runs `body` with a temporary directory, which is removed afterwards.
 func withTemporaryDirectory<Result>(_ body: (URL) async throws -> Result) async throws -> Result {
   // Short, because a Unix socket's path has at most 107 bytes.
   let url = FileManager.default.temporaryDirectory.appending(

@@ -11,7 +11,7 @@ import PeerServer
 
 @testable import PeerTrust
 
-/// A server that runs on loopback with everything of its own, as `hpeer serve` puts it together.
+/// A server on loopback with its own store and registry, assembled as in `hpeer serve`.
 struct TestServer: Sendable {
   static let name = "studio"
   static let version = "9.8.7"
@@ -28,7 +28,7 @@ struct TestServer: Sendable {
   var endpoint: PeerEndpoint { PeerEndpoint(host: "127.0.0.1", port: port) }
   var trust: CertificateTrust { .pinned(identity.fingerprint, peer: Self.name) }
 
-  /// A token that the server accepts from now on.
+  /// Adds a paired client and returns its ID and token.
   func token(
     name: String = "laptop", method: PairedClient.Method = .spake2, scope: SampleFilter = .everything,
     certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600
@@ -42,7 +42,7 @@ struct TestServer: Sendable {
     return (id, token)
   }
 
-  /// What a client that has paired keeps.
+  /// Adds a paired client and returns its ID and the server record that it would store.
   func record(
     scope: SampleFilter = .everything, certificate: Fingerprint? = nil, expiresAt: Date = Date() + 3600,
     fingerprint: Fingerprint? = nil
@@ -56,7 +56,7 @@ struct TestServer: Sendable {
     )
   }
 
-  /// The audit log's events of these names, oldest first.
+  /// Returns the audit log's events with these names, oldest first.
   func audited(_ names: AuditEvent.Name...) async throws -> [AuditRecord] {
     let wanted = Set(names.map(\.rawValue))
     return try await store.audit.records().filter { wanted.contains($0.event) }
@@ -70,33 +70,35 @@ func makePeerID() throws -> PeerID {
   return id
 }
 
-/// What a test may want otherwise.
+/// The options of a test server.
 struct ServerOptions: Sendable {
   var samples: [Sample] = []
   var limits = PairingDesk.Limits()
   var changesPerToken = 2_000
   var serving = ServingLimits()
-  /// How long whoever is being answered may hold up a shutdown.
+  /// The time for which requests in progress may delay a shutdown.
   var gracefulLimit = Duration.seconds(2)
-  /// Deriving a key takes a good part of a second without optimisation; the plain pairing does without.
+  /// Whether pairing derives keys with scrypt, which takes much of a second without optimization. Plain pairing works
+  /// without it.
   var derivesKeys = true
-  /// What happens before a client that has paired is stored.
+  /// A closure that runs before a client that has paired is stored.
   var beforeStoring: @Sendable () async -> Void = {}
-  /// 0 picks a free one.
+  /// The port, or 0 for a free port.
   var port = 0
-  /// What happens when connections are accepted.
+  /// A closure that runs when connections are accepted.
   var whenListening: @Sendable () async -> Void = {}
-  /// Instead of a new one.
+  /// The server's identity, or `nil` for a new identity.
   var identity: PeerIdentity?
-  /// How much room there is on the store's disk; that is not looked at otherwise.
+  /// A closure that returns the free space on the store's disk, or `nil` to skip the check.
   var space: (@Sendable (String) -> DiskSpace?)?
-  /// Tries the way back to a machine; nothing is tried otherwise.
+  /// A closure that tests the connection back to a machine, or `nil` to test none.
   var wayBack: (@Sendable (ServerRecord) async -> PairingView.Following)?
-  /// How long reads are counted as one; most tests want to see each.
+  /// The period within which reads are audited as a single event. Most tests want an event for each.
   var auditMinute = Duration.zero
 }
 
-/// Starts a server on a free port, runs `body`, stops the server. One test must not have more than two at a time.
+/// Starts a server on a free port, runs `body` and stops the server. A test must not have more than two servers at a
+/// time.
 @discardableResult
 func withServer<Result: Sendable>(
   _ options: ServerOptions = ServerOptions(), _ body: @Sendable (TestServer) async throws -> Result

@@ -9,10 +9,10 @@ import Testing
 
 @testable import PeerServer
 
-/// In memory and with a clock of their own, so that every byte arrives where a test wants it.
+/// Tests in memory and with a simulated clock, so that each byte arrives at a chosen time.
 @Suite("Looking at the ClientHello before TLS does")
 struct ClientHelloPeekTests {
-  /// What comes out of TLS; errors end here.
+  /// A handler that records what TLS outputs, and stops errors.
   private final class Watch: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     var isSecure = false
@@ -55,13 +55,13 @@ struct ClientHelloPeekTests {
     return bytes
   }
 
-  /// The same handshake bytes in records of `length`; what is no handshake stays as it is.
+  /// Splits handshake bytes into records of `length`. Other records stay unchanged.
   private static func divide(_ flight: [UInt8], _ length: Int) -> [UInt8] {
     guard flight.first == 22, flight.count > 5 else { return flight }
     return ClientHelloBytes.records(Array(flight[5...]), of: length)
   }
 
-  /// Lets both sides talk until they have nothing more to say; the client's bytes arrive in pieces.
+  /// Lets both sides exchange bytes until neither has more to send. The client's bytes arrive in pieces.
   private static func talk(
     _ client: EmbeddedChannel, _ server: EmbeddedChannel, pieces: Int, records: Int
   ) throws {

@@ -21,7 +21,7 @@ struct PeerTesterTests {
     PeerTester(identity: identity) { DiscoveredPeer.group(services) }
   }
 
-  /// A port of this machine on which nothing listens.
+  /// Returns a port of this machine on which nothing listens.
   private static func freePort() async throws -> Int {
     try await withListener { _, _ in
     } _: {

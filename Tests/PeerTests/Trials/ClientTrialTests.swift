@@ -3,10 +3,10 @@ import HostilePeer
 import Testing
 
 @Suite("A whole client against hostile servers", .timeLimit(.minutes(60))) struct ClientTrialTests {
-  /// Trials under way.
+  /// The number of concurrent trials.
   private static let atATime: UInt64 = 4
 
-  /// `HPEER_SEEDS=10000 HPEER_SEED=N` runs others.
+  /// Runs trials with seeds that `HPEER_SEEDS=10000 HPEER_SEED=N` changes.
   @Test("whatever a server answers, the client ends, and its store holds what it held and what was sent")
   func seeds() async throws {
     let environment = ProcessInfo.processInfo.environment

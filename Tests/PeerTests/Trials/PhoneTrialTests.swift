@@ -3,7 +3,7 @@ import HostilePeer
 import Testing
 
 @Suite("Pulling from hostile apps on phones", .timeLimit(.minutes(60))) struct PhoneTrialTests {
-  /// `HPEER_SEEDS=10000 HPEER_SEED=N` runs others.
+  /// Runs trials with seeds that `HPEER_SEEDS=10000 HPEER_SEED=N` changes.
   @Test("whatever an app answers, the pull ends, and the store holds what it held")
   func seeds() async throws {
     let environment = ProcessInfo.processInfo.environment

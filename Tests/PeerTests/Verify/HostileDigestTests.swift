@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Servers whose digests are broken or hostile")
 struct HostileDigestTests {
-  /// What a comparison makes of a server.
+  /// Compares with a server. Returns the result or the error.
   private static func verify(
     types: [SampleType] = [], isDeep: Bool = false,
     _ answer: @escaping @Sendable (_ request: String, _ outbound: ByteOutbound) async throws -> Void

@@ -32,7 +32,7 @@ struct VerifyTests {
     }
   }
 
-  /// A reading that another took the place of leaves nothing that only one of them has.
+  /// A replaced reading leaves nothing that only one of the machines has.
   @Test("whoever may read some sources holds the same of them", arguments: [false, true])
   func sources(isDeep: Bool) async throws {
     @Sendable func summary(_ energy: String, _ created: Int64) -> Sample {

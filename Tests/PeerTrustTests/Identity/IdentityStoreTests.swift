@@ -161,7 +161,7 @@ import Testing
   }
 }
 
-/// The certificate as an independent program reads it.
+/// Tests of the certificate as an independent program reads it.
 @Suite(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/openssl")))
 struct CertificateProfileTests {
   private func openssl(_ arguments: String...) throws -> String {

@@ -41,7 +41,7 @@ import Testing
     #expect(await fixture.desk.status().window == .open(expiresAt: next.expiresAt, attemptsLeft: 5))
   }
 
-  /// Guessers at once, each as often as it is let: five guesses are looked at, whatever the order.
+  /// Concurrent guessers try as often as they can: exactly five guesses are checked, in any order.
   @Test(arguments: [true, false])
   func aCrowdGetsFiveGuesses(isFromOneAddress: Bool) async throws {
     let fixture = try await DeskFixture()
@@ -77,7 +77,7 @@ import Testing
     #expect(fixture.world.clients.isEmpty)
   }
 
-  /// Four sessions in flight, then all of them finish at once with a wrong proof, twice over.
+  /// Four concurrent sessions finish at the same time with a wrong proof, twice in a row.
   @Test func sessionsInFlightAreCounted() async throws {
     let fixture = try await DeskFixture()
     _ = try await fixture.desk.open()
@@ -152,7 +152,7 @@ import Testing
     #expect(await fixture.desk.status().liveSessions == 4)
   }
 
-  /// The server says nothing derived from the key before it has the proof, so an aborted start teaches nothing and
+  /// The server sends nothing derived from the key before it has the proof, so an aborted start reveals nothing and
   /// costs nothing.
   @Test func abandonedSessionsGiveTheirAttemptBack() async throws {
     let fixture = try await DeskFixture()
@@ -166,7 +166,7 @@ import Testing
     #expect(fixture.world.clients.count == 1)
   }
 
-  /// A failure beside it replaces the code on the screen, but does not end an attempt that had begun.
+  /// A concurrent failure replaces the code on the screen, but doesn't end an attempt in progress.
   @Test func anAttemptInFlightSurvivesAnothersFailure() async throws {
     let fixture = try await DeskFixture()
     let confirmation = try await fixture.begin(fixture.desk.open().code)

@@ -30,7 +30,7 @@ import Testing
       ])
   }
 
-  /// As the two programs do it: public functions, messages as JSON, scrypt, a real identity and registry.
+  /// Pairs as the two programs do: with public functions, messages as JSON, scrypt, a real identity and a registry.
   @Test func fromIdentityToRegistry() async throws {
     func travel<Message: Codable>(_ message: Message) throws -> Message {
       try JSONDecoder().decode(Message.self, from: JSONEncoder().encode(message))
@@ -166,7 +166,7 @@ import Testing
     #expect(status.liveSessions == 0)
   }
 
-  /// Wrong length, bad point and wrong proof look the same from outside, and cost the same.
+  /// A wrong length, an invalid point and a wrong proof look the same from outside and cost the same.
   @Test func badSharesCountLikeWrongCodes() async throws {
     for (name, share) in SPAKE2NegativeTests.badShares {
       let fixture = try await DeskFixture()

@@ -41,7 +41,7 @@ import Testing
     #expect(fixture.world.clients.count == 1)
   }
 
-  /// Two clients with the right code at once: one is stored, the other is told something else.
+  /// Two clients use the right code at the same time: one is stored, the other is rejected.
   @Test func concurrentClientsShareOneCode() async throws {
     let fixture = try await DeskFixture()
     let code = try await fixture.desk.open().code

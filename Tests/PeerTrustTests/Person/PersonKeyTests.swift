@@ -17,7 +17,7 @@ import Testing
 
   private var known: Person { person("1986-05-17", "HKBiologicalSexFemale", "HKBloodTypeONegative") }
 
-  /// `docs/protocol/person.md`.
+  /// The vector is in `docs/protocol/person.md`.
   @Test func theTestVector() throws {
     let claim = try #require(key.claim(of: known))
     let values = Dictionary(
@@ -30,7 +30,7 @@ import Testing
     #expect(try JSONDecoder().decode(PersonClaim.self, from: JSONEncoder().encode(claim)) == claim)
   }
 
-  /// What the server makes of what a client claims, both ways round.
+  /// The server compares a client's claim in both directions.
   @Test func onlyWhatBothKnowIsCompared() throws {
     let persons = [
       known, person("1986-05-17"), person("1986-05-17", "HKBiologicalSexFemale"),
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  /// A recorded claim is of no use in another pairing, and does not show that two pairings are of one person.
+  /// A recorded claim is useless in another pairing and doesn't reveal that two pairings belong to the same person.
   @Test func claimsOfAnotherPairingMeanNothing() throws {
     let other = PersonKey(BearerToken.random().hash)
     let claim = try #require(key.claim(of: known))

@@ -372,7 +372,7 @@ import Testing
     "inbox",
   ]
 
-  /// As the last development version wrote it, of which the tables are the same.
+  /// Creates a registry as the last development version wrote it, whose tables are the same.
   private func makeEarlier(_ migrations: [String]) async throws {
     let registry = try await open()
     try await addServer(1, to: registry)

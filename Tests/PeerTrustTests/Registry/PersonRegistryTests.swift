@@ -39,7 +39,7 @@ import Testing
     #expect(try await again.countPersonClaim(claim(1989, other), token: other.hash) == 1)
   }
 
-  /// However many try at once.
+  /// The limit holds for any number of concurrent attempts.
   @Test func aCrowdHasNoMoreThanThree() async throws {
     try await pair(token)
     let counted = try await withThrowingTaskGroup(of: Int?.self) { group in

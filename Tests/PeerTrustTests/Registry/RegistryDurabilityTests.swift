@@ -4,7 +4,8 @@ import Testing
 @testable import PeerTrust
 
 @Suite struct RegistryDurabilityTests {
-  /// GRDB sets NORMAL on a pool's writer: a pairing that both sides believe in could be gone after a power failure.
+  /// GRDB sets NORMAL on a pool's writer, with which a pairing could be lost in a power failure after both sides had
+  /// confirmed it.
   @Test func aPairingIsOnTheDiskBeforeItsClientIsTold() async throws {
     let directory = try TemporaryDirectory()
     let registry = try await PeerRegistry.open(in: directory.url)

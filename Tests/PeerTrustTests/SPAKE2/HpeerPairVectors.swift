@@ -1,6 +1,6 @@
 /// Golden vectors of `hpeer-pair/1`, computed by two independent implementations.
 enum HpeerPairVectors {
-  /// hpeer: code with a leading zero, no client certificate
+  /// A vector whose code has a leading zero, without a client certificate.
   static let leadingZero = TestVector(
     """
     code = 042195
@@ -48,8 +48,8 @@ enum HpeerPairVectors {
     receipt_key = 6b80a7d0ea30420f6760efdcc5dd85a37d1066cff4e5eacb89016832fbb695ce
     """)
 
-  /// hpeer: same run, one other server certificate (what a man in the middle would cause): every value from TT on must
-  /// differ
+  /// The same run with a different server certificate, as seen with a man in the middle: every value from TT on must
+  /// differ.
   static let otherServerCertificate = TestVector(
     """
     code = 042195
@@ -97,7 +97,7 @@ enum HpeerPairVectors {
     receipt_key = 69c104255aac4ed25b6532a16aac05bd2af3011c7a563fc15b8ba7ac3949d7f1
     """)
 
-  /// hpeer: with a client certificate
+  /// A vector with a client certificate.
   static let clientCertificate = TestVector(
     """
     code = 999999

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PeerTrust
 
-/// The client against a server of the test's own making, honest or not.
+/// Tests of the client against an honest or dishonest server in the test.
 @Suite struct PairingExchangeTests {
   let transcript: PairingTranscript
   let w: Scalar
@@ -56,7 +56,7 @@ import Testing
     expectBothSidesFail(try run(serverW: Scalar(bytes: [UInt8](repeating: 5, count: 32))))
   }
 
-  /// A man in the middle forwards every message, but shows the client his own certificate.
+  /// A man in the middle forwards every message, but shows the client its own certificate.
   @Test func relayFailsOnBothSides() throws {
     var seen = transcript
     seen.serverFingerprint = try #require(Fingerprint(bytes: [UInt8](repeating: 9, count: 32)))

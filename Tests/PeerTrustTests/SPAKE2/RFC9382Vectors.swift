@@ -1,8 +1,9 @@
 import Cryptography
 
-/// RFC 9382 appendix B, suite SPAKE2-P256-SHA256-HKDF-HMAC. In them A is named "server": only a label.
+/// The vectors of RFC 9382 appendix B, suite SPAKE2-P256-SHA256-HKDF-HMAC. Their A is named "server", which is only a
+/// label.
 enum RFC9382Vectors {
-  /// vector 1  spake2: A='server', B='client'
+  /// Vector 1: A='server', B='client'.
   static let vector1 = TestVector(
     """
     A_hex = 736572766572
@@ -31,7 +32,7 @@ enum RFC9382Vectors {
     cB = d3e2e547f1ae04f2dbdbf0fc4b79f8ecff2dff314b5d32fe9fcef2fb26dc459b
     """)
 
-  /// vector 2  spake2: A='', B='client'
+  /// Vector 2: A='', B='client'.
   static let vector2 = TestVector(
     """
     A_hex =
@@ -60,7 +61,7 @@ enum RFC9382Vectors {
     cB = 3313c5cefc361d27fb16847a91c2a73b766ffa90a4839122a9b70a2f6bd1d6df
     """)
 
-  /// vector 3  spake2: A='server', B=''
+  /// Vector 3: A='server', B=''.
   static let vector3 = TestVector(
     """
     A_hex = 736572766572
@@ -89,7 +90,7 @@ enum RFC9382Vectors {
     cB = c2370e1bf813b086dff0d834e74425a06e6390f48f5411900276dcccc5a297ec
     """)
 
-  /// vector 4  spake2: A='', B=''
+  /// Vector 4: A='', B=''.
   static let vector4 = TestVector(
     """
     A_hex =

@@ -9,7 +9,7 @@ import Testing
     "6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"
     + "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"
 
-  /// Not a point of the curve in the one encoding that the wire has.
+  /// Invalid shares: bytes that aren't a point of the curve in the protocol's encoding.
   static let badShares: [(String, String)] = [
     ("empty", ""),
     ("identity, one byte", "00"),

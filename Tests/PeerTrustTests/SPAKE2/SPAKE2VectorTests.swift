@@ -5,7 +5,7 @@ import Testing
 @testable import PeerTrust
 
 @Suite struct SPAKE2VectorTests {
-  /// Every field of every vector of the RFC, from w, x and y alone, on both sides.
+  /// Every field of every vector of the RFC is computed from w, x and y alone, on both sides.
   @Test(arguments: RFC9382Vectors.all)
   func rfc9382(vector: TestVector) throws {
     let w = try Scalar(bytes: vector.bytes("w"))
@@ -30,8 +30,8 @@ import Testing
     }
   }
 
-  /// Every field of hpeer's own vectors: the encodings, scrypt, SPAKE2 with additional data, and what is derived after
-  /// it.
+  /// Every field of hpeer's own vectors is computed: the encodings, scrypt, SPAKE2 with additional data, and the
+  /// derived values.
   @Test(arguments: HpeerPairVectors.all)
   func hpeerPair(vector: TestVector) async throws {
     let code = try #require(PairingCode(vector.text("code")))
@@ -68,7 +68,7 @@ import Testing
     #expect(try secrets.receiptKey.withUnsafeBytes { Array($0) } == vector.bytes("receipt_key"))
   }
 
-  /// The same through the two classes that the network code uses.
+  /// The vectors also hold for the two classes that the network code uses.
   @Test(arguments: HpeerPairVectors.all)
   func hpeerPairExchange(vector: TestVector) throws {
     let w = try Scalar(bytes: vector.bytes("w"))
@@ -125,7 +125,7 @@ import Testing
 }
 
 @Suite struct SPAKE2ConstantTests {
-  /// RFC 9382 appendix A: M and N are points that nobody chose, for they follow from their seeds.
+  /// M and N aren't chosen freely but follow from their seeds (RFC 9382 appendix A).
   @Test(arguments: [("M", P256.mBytes), ("N", P256.nBytes)])
   func pointsFollowFromTheirSeeds(name: String, expected: [UInt8]) throws {
     let curve = try P256.shared()

@@ -10,7 +10,7 @@ extension SecretBytes {
 
 @Suite("Secrets that overwrite themselves")
 struct SecretBytesTests {
-  /// What a secret's memory held when it was given back.
+  /// The content of a secret's memory when it was released.
   private final class Left: Sendable {
     let bytes = Mutex<[UInt8]?>(nil)
   }

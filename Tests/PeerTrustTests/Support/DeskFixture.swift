@@ -6,7 +6,7 @@ import Testing
 
 @testable import PeerTrust
 
-/// A pairing desk on a temporary directory, with a clock that the test turns and a store that the test can break.
+/// A pairing desk in a temporary directory, with a clock and a store that the test controls.
 final class DeskFixture: Sendable {
   struct Broken: Error {}
 
@@ -16,7 +16,7 @@ final class DeskFixture: Sendable {
   let fingerprint: Fingerprint
   let clientID: PeerID
 
-  /// What the desk sees of the outside.
+  /// The simulated environment of the desk.
   final class World: Sendable {
     private let now = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     private let log = Mutex<[PairingEvent]>([])
@@ -51,13 +51,13 @@ final class DeskFixture: Sendable {
       persist: { try await world.store($0) })
   }
 
-  /// In scrypt's place, which takes half a second without optimisation.
+  /// A fast replacement for scrypt, which takes half a second without optimization.
   static let derive: PasswordScalar.Derivation = { code, salt, serverID throws(P256Error) in
     try Scalar(
       reducing: SecretBytes(copying: Array(SHA512.hash(data: Array(code.digits.utf8) + salt + serverID.bytes))))
   }
 
-  /// A client up to its proof.
+  /// Runs a client up to its proof.
   func begin(
     _ code: PairingCode, seeing seen: Fingerprint? = nil, certificate: Fingerprint? = nil
   ) async throws -> PairingClientConfirmation {
@@ -71,7 +71,7 @@ final class DeskFixture: Sendable {
     return try client.confirm(response)
   }
 
-  /// A session of a guesser, who needs no key to fail.
+  /// Starts a session with a guessed code. The guesser needs no key to fail.
   func beginGuess(from caller: String = UUID().uuidString) async throws -> [UInt8] {
     try await desk.start(Self.guess(), from: caller).session
   }
@@ -86,7 +86,7 @@ final class DeskFixture: Sendable {
     return try #require(rejection)
   }
 
-  /// A start with a given share, decoded like one from the network.
+  /// Returns a start request with a given share, decoded like a request from the network.
   static func guess(share: String = "04" + SPAKE2NegativeTests.g, versions: [String] = [PairingProtocol.version]) throws
     -> PairStartRequest
   {
@@ -101,7 +101,7 @@ final class DeskFixture: Sendable {
   }
 }
 
-/// For tests in which it does not matter who calls: each call is another caller's.
+/// Calls for tests in which the caller doesn't matter. Each call comes from a different caller.
 extension PairingDesk {
   func start(
     _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory that disappears with its test.
+/// A directory that is removed after its test.
 final class TemporaryDirectory: Sendable {
   let url: URL
 

@@ -2,7 +2,7 @@ import HealthModel
 import PeerProtocol
 import Testing
 
-/// A vector as lines of `name = value`; values are hexadecimal unless the field is text.
+/// A vector given as lines of `name = value`. Values are hexadecimal unless the field is text.
 struct TestVector: Sendable, CustomTestStringConvertible {
   private let fields: [String: String]
 

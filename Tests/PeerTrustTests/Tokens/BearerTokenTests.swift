@@ -20,7 +20,7 @@ import Testing
     #expect(token.text == "-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_s")
   }
 
-  /// SHA-256 of 32 zero bytes.
+  /// The expected value is the SHA-256 of 32 zero bytes.
   @Test func hashIsSHA256OfTheBytes() throws {
     let token = try #require(BearerToken(bytes: [UInt8](repeating: 0, count: 32)))
     #expect(try token.hash.bytes == hex("66687aadf862bd776c8fc18b8e9f8e20089714856ee233b3902a591d0d5f2925"))
@@ -72,7 +72,7 @@ import Testing
     mutating func next() -> UInt64 { UInt64(words.removeFirst()) }
   }
 
-  /// 4294 million numbers are divided evenly among the codes; the rest are drawn again.
+  /// 4,294 million numbers are divided evenly among the codes. Numbers beyond are rejected.
   @Test func rejectsTheIncompleteLastMillion() {
     var generator = Scripted(words: [4_294_000_000, .max, 4_293_999_999])
     #expect(PairingCode.random(using: &generator).digits == "999999")

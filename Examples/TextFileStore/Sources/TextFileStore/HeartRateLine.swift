@@ -11,7 +11,7 @@ struct HeartRateLine: ExternalObject {
 
   init(uuid: UUID) { self.uuid = uuid }
 
-  /// `nil` of a line that has no UUID.
+  /// Parses a line. Returns `nil` if it has no UUID.
   init?(_ line: Substring) {
     let parts = line.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, let uuid = UUID(uuidString: String(parts[0])) else { return nil }

@@ -1,7 +1,8 @@
 import ExternalStores
 import Foundation
 
-/// A store that is one file of text. Written anew with each batch: enough for an example, and for some thousand lines.
+/// A store in a single text file. The whole file is rewritten for each batch, which suffices for a few thousand
+/// lines.
 actor TextFile: ExternalStore {
   nonisolated let name: String
   private let url: URL

@@ -2,7 +2,7 @@ import ExternalStores
 import Foundation
 import HealthStore
 
-/// Keeps the heart rates of a record in a file of text, and says when it is up to date.
+/// A program that copies a record's heart rates to a text file and keeps the file up to date.
 @main
 struct TextFileStore {
   static func main() async throws {

@@ -4,7 +4,8 @@ import Testing
 
 @testable import Destinations
 
-/// The example of docs/how-to/adding-a-destination.md is what is compiled here and held to the suite of behaviours.
+/// Tests that the code in docs/how-to/adding-a-destination.md is the code that is compiled here and covered by the
+/// behaviour tests.
 @Suite("the documented example")
 struct DocumentedExampleTests {
   private static let here = URL(filePath: #filePath).deletingLastPathComponent()

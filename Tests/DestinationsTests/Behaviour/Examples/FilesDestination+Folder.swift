@@ -1,6 +1,6 @@
 import Foundation
 
 extension FilesDestination {
-  /// Without settings, which not every test has.
+  /// Creates a destination without settings.
   init(folder: URL) { self.folder = folder }
 }

@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import Destinations
 
-/// A kind of HTTP, against which the suite and its proxy are tried: a PUT of each sample, and a DELETE.
+/// An HTTP destination that tests the behaviour tests and their proxy: a PUT for each sample, and a DELETE.
 struct ParcelDestination: Destination {
   static let description = DestinationDescription(
     DestinationKind("parcels"), "A request for each sample.", repetition: .idempotent,

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A library that ends or stops a process, or fills its disk, at a chosen one of the writes under its home.
+/// A preloaded library that kills or stops a process, or fills its disk, at a chosen write under its home.
 enum FaultyWrites {
-  /// Why processes cannot be ended at their writes here, or nil.
+  /// The reason why the library isn't available here, or nil.
   static var obstacle: String? { if case .failure(let error) = library { "\(error)" } else { nil } }
 
   private static let library = Result { try compile() }
@@ -29,28 +29,28 @@ enum FaultyWrites {
     throw TimedOut(description: reason)
   }
 
-  /// Where a process meets its fault.
+  /// The point at which a process meets its fault.
   struct Point: Hashable, CustomStringConvertible {
     enum Kind: String, CaseIterable {
-      /// Killed just before the call, just after it, or when half of the bytes are written.
+      /// A kill just before the call, just after it, or after half of the bytes were written.
       case before, after, torn
-      /// From this call on there is no room.
+      /// A full disk from this call on.
       case full
-      /// Stopped just after this call and after each one that follows; SIGCONT lets it go on to the next.
+      /// A stop just after this call and after each later call. SIGCONT lets the process run to the next.
       case hold
     }
 
     enum Counted: String {
-      /// What is written under the home.
+      /// The writes under the home.
       case writes
-      /// What is sent over TCP.
+      /// The data sent over TCP.
       case packets
-      /// The ends of SQLite's transactions, each the last frame of its log: a header and a page. Threads that work
-      /// beside each other share their writes out differently in each run, but each transaction has one end.
+      /// The ends of SQLite's transactions, each the last frame of its log: a header and a page. Concurrent threads
+      /// distribute their writes differently in each run, but each transaction has exactly one end.
       case commits
     }
 
-    /// Counted from 1.
+    /// The number of the call, starting at 1.
     var call: Int
     var kind: Kind
     var counted = Counted.writes
@@ -58,12 +58,12 @@ enum FaultyWrites {
     var description: String { "\(kind.rawValue) \(call) of the \(counted.rawValue)" }
   }
 
-  /// What to add to the environment of a process.
+  /// Returns variables to add to the environment of a process.
   ///
   /// - Parameters:
-  ///   - log: a file that gets a line for each call.
-  ///   - condition: a file; calls count only while it is there.
-  ///   - isHurried: sleeps take a hundredth of their time, and with them the wait for a lock.
+  ///   - log: A file that gets a line for each call.
+  ///   - condition: A file. Calls count only while it exists.
+  ///   - isHurried: Whether sleeps, and with them waits for locks, take only a hundredth of their time.
   static func environment(
     home: String, at point: Point? = nil, log: String? = nil, while condition: String? = nil, isHurried: Bool = false
   ) throws -> [String: String] {
@@ -84,13 +84,13 @@ enum FaultyWrites {
   }
 }
 
-/// The writes of one run, in order.
+/// The writes of a run, in order.
 struct WriteLog {
   struct Call: Hashable {
     var number: Int
     var name: String
     var file: String
-    /// Begins the frame that ends a transaction of SQLite's.
+    /// Whether the call writes the start of the frame that ends a transaction.
     var isCommit: Bool
   }
 
@@ -107,16 +107,17 @@ struct WriteLog {
 
   var commits: [Call] { calls.filter(\.isCommit) }
 
-  /// The ``commits`` of transactions with many pages: the batches.
+  /// The ``commits`` of transactions with many pages, which are the batches.
   var batches: [Call] {
     let numbers = [0] + commits.map(\.number)
     return zip(numbers, commits).filter { $1.number - $0 > 100 }.map { $1 }
   }
 
-  /// What is written to a write-ahead log before any of it goes into the store: a power cut may take the end of it.
+  /// The calls that write to a write-ahead log before any of it goes into the store. A power failure may remove the
+  /// end of the log.
   var beforeCheckpoint: [Call] { Array(calls.prefix { $0.file != "store.sqlite" }) }
 
-  /// Calls that need room: the first of each file, and others drawn with `random`, `count` in all.
+  /// Returns `count` points at calls that need disk space: the first of each file, and others drawn with `random`.
   func allocations(_ count: Int, using random: inout SeededGenerator) -> [FaultyWrites.Point] {
     let writes = calls.filter { ["pwrite", "write", "mkdir"].contains($0.name) }
     var first: [String: Call] = [:]
@@ -126,7 +127,7 @@ struct WriteLog {
     return numbers.map { .init(call: $0, kind: .full) }
   }
 
-  /// How a new file of SQLite's comes to have its write-ahead log: through a rollback journal. Each step, each way.
+  /// All points at the steps in which a new SQLite file gets its write-ahead log, by way of a rollback journal.
   var beginnings: [FaultyWrites.Point] {
     let journals = calls.indices.filter { calls[$0].file.hasSuffix("-journal") }
     // The page itself is written between the steps of the journal.
@@ -136,7 +137,7 @@ struct WriteLog {
     }
   }
 
-  /// Around the end of every transaction: the frame's header and its page missing, cut in half, and whole.
+  /// The points around the end of every transaction: the frame's header and page missing, cut in half, and complete.
   var boundaries: [FaultyWrites.Point] {
     commits.flatMap { commit in
       [
@@ -146,10 +147,10 @@ struct WriteLog {
     }
   }
 
-  /// Where the files themselves change: syncs, renames, removals, and what a checkpoint writes back.
+  /// The calls that change the files themselves: syncs, renames, removals, and writes of a checkpoint.
   var steps: [Call] { calls.filter { $0.name != "pwrite" || !$0.file.hasSuffix("-wal") } }
 
-  /// All ``boundaries`` and, drawn with `random`, others up to `count` in all.
+  /// Returns all ``boundaries`` and further points drawn with `random`, `count` in total.
   func points(_ count: Int, using random: inout SeededGenerator) -> [FaultyWrites.Point] {
     var points = boundaries
     let kinds: [FaultyWrites.Point.Kind] = [.before, .torn, .after]

@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// A command that is stopped in the middle of its work, however fast the machine is.
+/// A command that is stopped in the middle of its work, independent of the machine's speed.
 struct HeldCommand {
   let command: RunningCommand
-  /// While this directory is there, the command stops at what is counted.
+  /// A directory. While it exists, the command stops at each counted call.
   private let condition: String
   private let scratch: Scratch
 
-  /// Starts a command that stops at each end of a transaction (or at each write) under `directory`, and lets it go on
-  /// until `isReached` says that it is where it is wanted.
+  /// Starts a command that stops at each end of a transaction (or at each write) under `directory`, and continues it
+  /// until `isReached` returns `true`.
   init(
     _ arguments: [String], on host: Host, at counted: FaultyWrites.Point.Counted = .commits,
     under directory: String? = nil,
@@ -26,7 +26,7 @@ struct HeldCommand {
     } while try await !isReached()
   }
 
-  /// Lets it go on to its end, or to what the signal makes of it.
+  /// Lets the command continue to its end, or to the effect of the given signal.
   func release(with signal: Int32? = nil) throws {
     try FileManager.default.removeItem(atPath: condition)
     if let signal { command.send(signal) }
@@ -35,7 +35,8 @@ struct HeldCommand {
 }
 
 extension Host {
-  /// What readers of the store can see, without waiting for the locks of a process that is stopped.
+  /// Returns the number of samples visible to readers of the store, without waiting for the locks of a stopped
+  /// process.
   func committedSamples() async throws -> Int {
     let arguments = ["sqlite3", "-readonly", home + "/store.sqlite", "SELECT count(*) FROM sample"]
     // There may be no store yet, or it is just being made.
@@ -44,7 +45,7 @@ extension Host {
 }
 
 extension RunningCommand {
-  /// Stopped by a signal, as proc(5) says; throws where it has ended.
+  /// Returns whether the process is stopped by a signal, according to proc(5). Throws if it has ended.
   fileprivate func isStopped() throws -> Bool {
     let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     // The program's name before it is in parentheses, and may hold some of its own.

@@ -2,17 +2,17 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A command that is killed at one of its writes on a fresh copy of a home, and then run once more.
+/// A command that is killed at one of its writes, on a fresh copy of a home, and then run again.
 struct KillTrial: Sendable {
-  /// The home as it is before the command; nil for none at all.
+  /// The home before the command, or nil if there is none.
   var template: Host?
   let scratch: Scratch
   let command: [String]
   var input: String?
-  /// What the store holds after a run without kills.
+  /// The contents of the store after a run without kills.
   let expected: StoreContents
 
-  /// The home as it is before the command.
+  /// Returns a copy of the home before the command.
   func fresh(_ name: String = "trial") throws -> Host {
     if let template { return try template.copy(name) }
     let host = scratch.host(name)
@@ -20,7 +20,7 @@ struct KillTrial: Sendable {
     return host
   }
 
-  /// The writes of a run without kills.
+  /// Returns the writes of a run without kills.
   func log() async throws -> WriteLog {
     let host = try fresh()
     let path = scratch.path + "/log-" + UUID().uuidString
@@ -31,11 +31,11 @@ struct KillTrial: Sendable {
     return try WriteLog(path)
   }
 
-  /// Looks at the home, or spoils it, before the run that must mend it.
+  /// A closure that inspects or damages the home before the run that must repair it.
   typealias Between = @Sendable (Host, FaultyWrites.Point) async throws -> Void
 
-  /// Kills at each point and expects that one more run makes everything good. Returns how often the kill happened: a
-  /// run may make a write or two less than the one that was counted.
+  /// Kills at each point and expects that another run repairs everything. Returns the number of actual kills, because
+  /// a run may make slightly fewer writes than the counted run.
   func run(_ points: [FaultyWrites.Point], between: @escaping Between = { _, _ in }) async throws -> Int {
     let lanes = 2
     return try await withThrowingTaskGroup(of: Int.self) { group in

@@ -2,17 +2,17 @@ import Foundation
 import HealthStore
 import Testing
 
-/// A server's home and that of a client that is paired with it, on loopback.
+/// The home of a server and that of a paired client, on loopback.
 struct PairedHomes {
   let scratch: Scratch
   let studio: Host
-  /// Has pulled nothing yet, so that copies of it stand for one client in many first pulls.
+  /// The client's home, which has pulled nothing yet. Copies of it stand for the same client in many first pulls.
   let laptop: Host
   let contents: StoreContents
 
   static let serveArguments = ["--port", "0", "--no-advertise", "--bind", "127.0.0.1", "--name", "studio"]
 
-  /// - Parameter deleted: a type whose samples the studio has deleted, so that tombstones travel, too.
+  /// - Parameter deleted: A type whose samples the studio has deleted, so that tombstones are transferred, too.
   init(export: SampleExport, deleting deleted: String? = nil) async throws {
     scratch = try Scratch()
     studio = scratch.host("studio")
@@ -27,7 +27,7 @@ struct PairedHomes {
     contents = try await studio.everything()
   }
 
-  /// Makes the two homes in `directory`.
+  /// Creates the two homes in `directory`.
   private static func pair(in directory: String, export: SampleExport, deleting deleted: String?) async throws {
     let scratch = try Scratch()
     let (studio, laptop) = (scratch.host("studio"), scratch.host("laptop"))
@@ -56,7 +56,7 @@ struct PairedHomes {
     return (server, try #require(Int(match.1)))
   }
 
-  /// What the laptop has to know once, so that a plain `hpeer pull` finds the server.
+  /// Stores the server's address on the laptop, so that a plain `hpeer pull` finds the server.
   func remember(port: Int) async throws {
     let sql = "UPDATE server SET host = '127.0.0.1', port = \(port)"
     let outcome = try await RunningCommand(["sqlite3", laptop.home + "/peers.sqlite", sql]).outcome()
@@ -65,7 +65,7 @@ struct PairedHomes {
 }
 
 extension RunningCommand {
-  /// Ends it as a power cut would, and waits until it is gone.
+  /// Kills the process, as a power failure would, and waits for its end.
   func end() async throws {
     send(SIGKILL)
     _ = try await outcome()

@@ -3,14 +3,14 @@ import HealthModel
 import HealthStore
 import Testing
 
-/// Everything that a store holds, whatever the order in which it came.
+/// The complete contents of a store, independent of the order in which they arrived.
 struct StoreContents: Equatable {
   var samples: [SampleReference: Sample] = [:]
   var deleted: Set<SampleReference> = []
 }
 
 extension Host {
-  /// Reads the whole feed. The store's own counts must agree with it.
+  /// Reads the whole feed, whose size must agree with the store's own counts.
   func everything() async throws -> StoreContents {
     let store = try HealthStore(directory: home, create: false)
     var contents = StoreContents()
@@ -33,7 +33,7 @@ extension Host {
     return contents
   }
 
-  /// Expects that nothing is missing, doubled, changed or damaged, and that the audit chain is whole.
+  /// Expects that nothing is missing, duplicated, changed or damaged, and that the audit chain is intact.
   func expect(_ expected: StoreContents, after what: some CustomStringConvertible) async throws {
     let contents = try await everything()
     if contents != expected {
@@ -46,7 +46,7 @@ extension Host {
     try await expectIntegrity("\(what)")
   }
 
-  /// Expects a store that is not damaged, with a whole audit log.
+  /// Expects an undamaged store with an intact audit log.
   func expectIntegrity(_ what: String) async throws {
     // Opening it brings back what a killed process left in the write-ahead log.
     let store = try HealthStore(directory: home, create: false)
@@ -59,12 +59,12 @@ extension Host {
     #expect(integrity.isSound, "\(what): \(integrity.findings)")
   }
 
-  /// A copy to look at without disturbing what a killed process left here.
+  /// Returns a copy for inspection, so that the state left by a killed process isn't changed.
   func look() throws -> Host {
     try copy(URL(fileURLWithPath: home).lastPathComponent + "-look")
   }
 
-  /// The same home under another name.
+  /// Returns a copy of the home with another name.
   func copy(_ name: String) throws -> Host {
     let copy = scratch.host(name)
     try? FileManager.default.removeItem(atPath: copy.home)
@@ -72,7 +72,7 @@ extension Host {
     return copy
   }
 
-  /// The audit log, oldest first.
+  /// Returns the audit log's events, oldest first.
   func auditEvents() async throws -> [(event: String, detail: [String: String])] {
     let store = try HealthStore(directory: home, create: false)
     return try await store.audit.records().map { ($0.event, $0.detail) }

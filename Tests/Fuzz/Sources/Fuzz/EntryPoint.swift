@@ -1,7 +1,8 @@
 import Foundation
 import FuzzTargets
 
-/// What libFuzzer calls with each input. A broken promise of the target ends the process, which libFuzzer reports.
+/// The function that libFuzzer calls with each input. A failed assertion of the target ends the process, which
+/// libFuzzer reports.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> Int32 {
   target(Array(UnsafeBufferPointer(start: data, count: size)))
