@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import HealthFormats
 import HealthModel
 import HealthOperations
 import PeerServer

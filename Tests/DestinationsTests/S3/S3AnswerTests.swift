@@ -100,7 +100,9 @@ struct S3AnswerTests {
     #expect(written.withLock(\.self) < DayFiles.largestObject / 2)
   }
 
-  @Test("an object that may not be read is not taken for absent where a write would take its place, nor where it was read before")
+  @Test(
+    "an object that may not be read is not taken for absent where a write would replace it, nor where it was read before"
+  )
   func forbidden() async throws {
     let endpoint = try RawEndpoint { $0.answer(403, [:], Self.error("AccessDenied")) }
     let client = try client(endpoint)
