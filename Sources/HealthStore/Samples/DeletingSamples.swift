@@ -45,11 +45,10 @@ extension HealthStore.Samples {
         var deletions = CodedChanges(types: [type])
         var shown = 0
         var dictionary = StoredDictionary<Source>.all
-        var units = StoredDictionary.units
         var query = try Binding(
           db,
           """
-          SELECT start, uuid, duration, source, road, isHidden, statement, value, unit
+          SELECT start, uuid, duration, source, road, isHidden, statement
           FROM sample LEFT JOIN visibility ON sample = change
           WHERE sample.type = ? AND start >= ? AND start < ?\(try FilterCondition.from(sources, db)) LIMIT ?
           """)
@@ -63,14 +62,12 @@ extension HealthStore.Samples {
           // One that a tombstone could not have names nothing that goes with it.
           let statement = try row.statement(6).flatMap { SampleWriter.isFit($0, of: uuid) ? $0 : nil }
           if let statement { deletions.statements.append(statement) }
-          let unit = try row.optionalInteger(8).map { try units.value(of: $0, db) }
-          let quantity = unit.flatMap { unit in row.optionalDouble(7).map { Quantity($0, unit) } }
           deletions.tombstones.append(
             CodedTombstone(
               type: 0, start: Timestamp(microseconds: start), uuid: statement?.content ?? uuid, deleted: now,
               end: Timestamp(microseconds: start &+ row.integer(2)),
               source: try dictionary.index(of: row.integer(3), db),
-              road: SampleRoad(stored: row.integer(4)), hint: quantity.flatMap { ValueHint.of($0, type) },
+              road: SampleRoad(stored: row.integer(4)),
               statement: statement.map { _ in UInt32(deletions.statements.count - 1) }))
           if row.integer(5) == 0 { shown += 1 }
           return true

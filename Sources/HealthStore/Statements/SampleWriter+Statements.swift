@@ -379,9 +379,41 @@ extension SampleWriter {
       identities.append(statement.key)
     }
     if sample.uuid != statement.key { identities.append(sample.uuid) }
-    guard let grave = try hintedGrave(identities, of: sample, type: type, start: start) else { return false }
+    guard
+      let grave = try hintedGrave(identities, of: sample, type: type, start: start)
+        ?? graveOfAll(statement, sample, type: type, start: start)
+    else { return false }
     try bury(statement, as: grave, type: type, start: start, &tally)
     return true
+  }
+
+  /// The most records of a key whose tombstones are counted.
+  private static let mostCounted = 64
+
+  /// Returns the tombstone of a record if there are tombstones without statements and hints for as many records of its
+  /// key as its statement has: then no record of the statement is left, whichever tombstone is of which.
+  ///
+  /// A file without statements may have brought the records, before a person deleted them.
+  private func graveOfAll(
+    _ statement: KeyStatement, _ sample: Sample, type: Int64, start: Int64
+  ) throws -> Grave? {
+    let count = statement.stamp.count
+    guard (2...Self.mostCounted).contains(count), let own = try grave(sample.uuid, type: type, start: start),
+      own.hint == nil
+    else { return nil }
+    let kind =
+      switch sample.payload.kind {
+      case Quantity.kind, CategoryValue.kind: "record"
+      case let kind: kind
+      }
+    let key = SampleKey(kind: kind, sample: sample)
+    guard key.uuid(ordinal: 0) == statement.key else { return nil }
+    for ordinal in 0..<count where key.uuid(ordinal: ordinal) != sample.uuid {
+      guard let other = try grave(key.uuid(ordinal: ordinal), type: type, start: start), other.hint == nil else {
+        return nil
+      }
+    }
+    return own
   }
 
   /// Returns a tombstone without a statement for one of some identities, if its hint matches a sample.
