@@ -63,9 +63,12 @@ public enum CommandRunner {
       process.standardError = errors
       do { try process.run() } catch { return .failed }
       let deadline = ContinuousClock.now + .seconds(limit)
+      let kill = DispatchWorkItem { if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) } }
+      DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: kill)
       let texts = read([output, errors], of: process, until: deadline)
-      if process.isRunning { Glibc.kill(process.processIdentifier, SIGKILL) }
+      // A program may close what it writes to before it ends.
       process.waitUntilExit()
+      kill.cancel()
       guard process.terminationReason == .exit else { return .failed }
       return .finished(status: process.terminationStatus, output: texts[0], errors: texts[1])
     }

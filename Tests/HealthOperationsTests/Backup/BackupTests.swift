@@ -91,7 +91,7 @@ import Testing
     #expect(try await other.identity() == identity)
     #expect(try await other.openRegistry().servers().map(\.credential) == [server.credential])
     let settings = try String(contentsOfFile: other.settingsPath, encoding: .utf8)
-    #expect(settings == "# file:\(other.configuration)/secrets/somewhere-password\n")
+    #expect(settings == "# file:\(other.configuration)/secrets/somewhere.password\n")
     #expect(
       try String(contentsOfFile: other.secretPath("somewhere", "password"), encoding: .utf8)
         == "password-of-somewhere\n")
