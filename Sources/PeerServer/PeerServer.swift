@@ -165,11 +165,15 @@ public struct PeerServer: Service {
     return groups.reduce(into: [:]) { methods, group in methods.merge(group.methods) { $0.union($1) } }
   }()
 
-  /// The wildcard address: dual-stack `::` where the kernel has IPv6, else `0.0.0.0`.
+  /// The wildcard address: dual-stack `::` if the kernel has IPv6 and an interface has an IPv6 address, else `0.0.0.0`.
+  ///
+  /// Without an address, as with `net.ipv6.conf.all.disable_ipv6`, the resolver does not know `::` (`AI_ADDRCONFIG`,
+  /// getaddrinfo(3)).
   static var anyAddress: String {
     let probe = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
     guard probe >= 0 else { return "0.0.0.0" }
     close(probe)
-    return "::"
+    let isKnown = (try? SocketAddress.makeAddressResolvingHost("::", port: 0)) != nil
+    return isKnown ? "::" : "0.0.0.0"
   }
 }
