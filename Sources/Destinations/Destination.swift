@@ -81,10 +81,10 @@ public protocol Destination: Sendable {
   /// Checks whether the place still has what was delivered, without writing, at a cost that doesn't grow with the
   /// history. Called before changes are delivered, and every ``DestinationCapabilities/examinationInterval`` during a
   /// long delivery, but never concurrently with ``deliver(_:key:)``. The default implementation returns
-  /// ``PlaceExamination/intact``, for kinds that cannot tell.
+  /// ``PlaceState/intact``, for kinds that cannot tell.
   ///
   /// - Throws: ``DeliveryError``. A place that cannot be reached is examined again later.
-  func examine() async throws -> PlaceExamination
+  func examine() async throws -> PlaceState
 
   /// Restores what ``examine()`` found missing or stale. The default implementation does nothing.
   ///
@@ -117,8 +117,8 @@ extension Destination {
   /// Does nothing, for kinds without daily events.
   public func withdrawDays() async throws {}
 
-  /// Returns ``PlaceExamination/intact``, for kinds that cannot tell.
-  public func examine() async throws -> PlaceExamination { .intact }
+  /// Returns ``PlaceState/intact``, for kinds that cannot tell.
+  public func examine() async throws -> PlaceState { .intact }
 
   /// Does nothing, for kinds with nothing to restore.
   public func mend() async throws {}

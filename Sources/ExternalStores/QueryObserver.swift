@@ -30,7 +30,7 @@ public struct QueryObserver: Sendable {
   private let synchronizer: any ObjectSynchronizer
   private let delegate: (any QueryObserverDelegate)?
   private let clock: any Clock<Duration>
-  private let turnstile = Turnstile()
+  private let turnstile = AsyncLock()
 
   /// Creates an observer.
   ///

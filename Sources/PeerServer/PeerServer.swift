@@ -58,7 +58,7 @@ public struct PeerServer: Service {
   ///   returns.
   public init(
     _ configuration: Configuration, store: HealthStore, registry: PeerRegistry, identity: PeerIdentity,
-    desk: PairingDesk, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
+    desk: PairingCoordinator, audit: AuditTrail, logger: Logger, onListening: @escaping @Sendable (Int) async -> Void
   ) throws {
     self.configuration = configuration
     self.audit = audit
@@ -105,7 +105,7 @@ public struct PeerServer: Service {
 
   private static func router(
     _ configuration: Configuration, limits: ServingLimits, start: Task<Void, Never>, store: HealthStore,
-    registry: PeerRegistry, identity: PeerIdentity, desk: PairingDesk, audit: AuditTrail, logger: Logger
+    registry: PeerRegistry, identity: PeerIdentity, desk: PairingCoordinator, audit: AuditTrail, logger: Logger
   ) -> Router<PeerRequestContext> {
     let authentication = BearerAuthentication(registry: registry, audit: audit)
     let router = Router(context: PeerRequestContext.self, options: .autoGenerateHeadEndpoints)
@@ -136,7 +136,8 @@ public struct PeerServer: Service {
     PairingRoutes(desk: desk, limits: limits, clock: configuration.clock).add(to: routers)
     PairedRoutes(registry: registry, audit: audit).add(to: routers)
     PairingViewRoutes(
-      store: store, registry: registry, audit: audit, way: WayBack(configuration.wayBack, clock: configuration.clock)
+      store: store, registry: registry, audit: audit,
+      way: ReachabilityCheck(configuration.wayBack, clock: configuration.clock)
     ).add(to: routers)
     let persons = PersonMarks(store: store)
     PersonRoutes(
@@ -149,7 +150,7 @@ public struct PeerServer: Service {
     ChangeRoutes(
       store: store, audit: audit, persons: persons, waiting: waiting, name: configuration.name,
       pageSize: configuration.changesPerToken, semaphore: readers,
-      machines: MetMachines(registry: registry, audit: audit, logger: logger)
+      machines: TwinDetector(registry: registry, audit: audit, logger: logger)
     ).add(to: routers)
     DigestRoutes(store: store, audit: audit).add(to: routers)
     StatisticsRoutes(store: store, registry: registry, audit: audit).add(to: routers)

@@ -21,28 +21,28 @@ struct ContactTests {
   }
 
   private static func statement(
-    name: String = "studio", clockLead: Double? = 0.2, token: PeerTrial.Verdict = .accepted,
-    otherEnd: PeerTrial.OtherEnd? = nil
-  ) -> Result<PeerTrial.Statement, PeerError> {
+    name: String = "studio", clockLead: Double? = 0.2, token: PeerDiagnosis.Verdict = .accepted,
+    otherEnd: PeerDiagnosis.OtherEnd? = nil
+  ) -> Result<PeerDiagnosis.Statement, PeerError> {
     .success(.init(name: name, version: "1.2.3", clockLead: clockLead, token: token, otherEnd: otherEnd))
   }
 
-  private static func found(_ answer: Result<PeerTrial.Statement, PeerError> = statement()) -> PeerTrial {
-    PeerTrial(addresses: [.init(here, isAnnounced: true, .proven)], answer: answer)
+  private static func found(_ answer: Result<PeerDiagnosis.Statement, PeerError> = statement()) -> PeerDiagnosis {
+    PeerDiagnosis(addresses: [.init(here, isAnnounced: true, .proven)], answer: answer)
   }
 
-  private static func findings(_ trials: [(ServerRecord, PeerTrial)], of peer: PeerID? = nil) async -> [Finding] {
+  private static func findings(_ trials: [(ServerRecord, PeerDiagnosis)], of peer: PeerID? = nil) async -> [Finding] {
     var subject = Subject.test()
     subject.peer = peer
     var check = ContactCheck(subject: subject)
     check.machine.way = { _ in .unknown }
     check.servers = { trials.map(\.0) }
-    check.tester = { { server, _ in trials.first { $0.0.id == server.id }?.1 ?? PeerTrial(addresses: []) } }
+    check.tester = { { server, _ in trials.first { $0.0.id == server.id }?.1 ?? PeerDiagnosis(addresses: []) } }
     return await check.findings()
   }
 
   /// Returns the findings without and with the server named.
-  private static func both(_ trial: PeerTrial) async throws -> (short: [Finding], named: [Finding]) {
+  private static func both(_ trial: PeerDiagnosis) async throws -> (short: [Finding], named: [Finding]) {
     let server = try server()
     return (await findings([(server, trial)]), await findings([(server, trial)], of: server.id))
   }
@@ -64,7 +64,7 @@ struct ContactTests {
 
   @Test("several are tried, in their order; one that is off is no obstacle, unless it was named")
   func off() async throws {
-    let away = PeerTrial(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
+    let away = PeerDiagnosis(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
     let (attic, studio) = (try Self.server(2, "attic"), try Self.server())
     let found = await Self.findings([(attic, away), (studio, Self.found())])
     #expect(found.ids == ["peer.away", "peer.ok"] && found.areHealthy)
@@ -80,12 +80,12 @@ struct ContactTests {
   @Test(
     "why a machine is not reached: no route, a tunnel, nobody there, or somebody who does not let this in",
     arguments: [
-      (NetworkWay.none, "0x2", "peer.noRoute"), (.from(IPv4Address(value: 0x0A08_0002)), "0x2", "peer.tunnel"),
+      (NetworkRoute.none, "0x2", "peer.noRoute"), (.from(IPv4Address(value: 0x0A08_0002)), "0x2", "peer.tunnel"),
       (.from(IPv4Address(value: 0xC0A8_0107)), "0x0", "peer.absent"),
       (.from(IPv4Address(value: 0xC0A8_0107)), "0x2", "peer.present"), (.unknown, "0x0", ""),
     ])
-  func way(_ way: NetworkWay, _ flags: String, _ id: String) async throws {
-    let away = PeerTrial(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
+  func way(_ way: NetworkRoute, _ flags: String, _ id: String) async throws {
+    let away = PeerDiagnosis(addresses: [.init(Self.old, isAnnounced: false, .unreachable("no answer within 3 s"))])
     let server = try Self.server()
     var subject = Subject.test()
     subject.peer = server.id
@@ -118,7 +118,7 @@ struct ContactTests {
 
   @Test("the way of packets to this machine itself is known")
   func realWay() {
-    #expect(NetworkWay.to(IPv4Address(value: 0x7F00_0001)) == .from(IPv4Address(value: 0x7F00_0001)))
+    #expect(NetworkRoute.to(IPv4Address(value: 0x7F00_0001)) == .from(IPv4Address(value: 0x7F00_0001)))
   }
 
   @Test("nobody could be asked for announcements: the reason, which names the remedy, and not for each machine")
@@ -135,12 +135,12 @@ struct ContactTests {
   @Test("another certificate stands in the way where the machine claims to be, not where somebody has its name")
   func otherCertificate() async throws {
     let seen = try #require(Fingerprint(bytes: [UInt8](repeating: 9, count: 32)))
-    let impostor = PeerTrial(addresses: [.init(Self.here, isAnnounced: true, .otherCertificate(seen))])
+    let impostor = PeerDiagnosis(addresses: [.init(Self.here, isAnnounced: true, .otherCertificate(seen))])
     let (short, named) = try await Self.both(impostor)
     #expect(short.ids == ["peer.away", "peer.otherCertificate"] && !short.areHealthy)
     #expect(named.first("peer.otherCertificate")?.text.contains(seen.grouped) == true)
     #expect(named.first("peer.otherCertificate")?.remedy?.contains("hpeer identity") == true)
-    let namesake = PeerTrial(
+    let namesake = PeerDiagnosis(
       addresses: [.init(Self.here, isAnnounced: true, claimsID: false, .otherCertificate(seen))])
     #expect(try await Self.both(namesake).short.areHealthy)
     // Found elsewhere, so that the other one is in nobody's way.
@@ -195,7 +195,7 @@ struct ContactTests {
       expires: WireInstant(clamping: 1_721_039_400), lowSpace: lowSpace, following: following)
   }
 
-  private static func named(_ otherEnd: PeerTrial.OtherEnd) async throws -> [Finding] {
+  private static func named(_ otherEnd: PeerDiagnosis.OtherEnd) async throws -> [Finding] {
     try await both(found(statement(otherEnd: otherEnd))).named.filter { $0.id.hasPrefix("peer.otherEnd") }
   }
 

@@ -145,6 +145,6 @@ struct WordingTests {
   @Test("serving nothing is said, with what to do")
   func empty() async throws {
     let (server, _) = try await studio.serve(Self.serving + ["studio"])
-    try await server.errors(matching: #/This store is empty: fill it with `hpeer import`/#)
+    try await server.errors(matching: #/The store is empty\. You can fill it with `hpeer import`/#)
   }
 }

@@ -71,10 +71,10 @@ import Testing
   }
 }
 
-@Suite struct LockPatienceTests {
+@Suite struct LockBusyHandlerTests {
   @Test("as many pauses as SQLite's own timeout makes, and not a word about a short wait")
   func limit() {
-    let patience = LockPatience(limit: 0.3) { Issue.record("too early") }
+    let patience = LockBusyHandler(limit: 0.3) { Issue.record("too early") }
     var tries = 0
     while patience.wait(tries) { tries += 1 }
     // 1 + 2 + 5 + 10 + 15 + 20 + 25 + 25 + 25 + 50 + 50 = 228; 100 more would be too long.
@@ -84,7 +84,7 @@ import Testing
   @Test("a long wait is said once; a short patience is over when it ends")
   func telling() async {
     await confirmation { told in
-      let patience = LockPatience(limit: 30) { told() }
+      let patience = LockBusyHandler(limit: 30) { told() }
       #expect(patience.wait(18))
       #expect(patience.wait(19))
       #expect(patience.wait(20))

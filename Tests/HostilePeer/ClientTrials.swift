@@ -143,7 +143,7 @@ public final class ClientTrials: Sendable {
     }
     do { _ = try await Verify(store, with: record, at: endpoint, isDeep: choices.oneIn(3)).run() } catch {}
     if choices.oneIn(4) {
-      _ = await PeerTester(identity: identity, survey: { [] }).tryOut(record, asksOtherEnd: true)
+      _ = await PeerDiagnostics(identity: identity, survey: { [] }).tryOut(record, asksOtherEnd: true)
     }
     do { try await Unpair.tell(record, at: endpoint) } catch {}
   }

@@ -188,11 +188,11 @@ struct HomeDirectoryTests {
   @Test("a held file is read whatever is put in its place, and a link is none")
   func held() throws {
     let path = try file("in", 0o600)
-    let held = try HeldFile(path)
+    let held = try PinnedFile(path)
     #expect(rename(path, path + ".gone") == 0)
     #expect(symlink("/etc/hostname", path) == 0)
     #expect(try String(contentsOfFile: held.path, encoding: .utf8) == "x")
-    #expect(throws: SystemError.self) { try HeldFile(path) }
-    #expect(throws: SystemError.self) { try HeldFile(scratch.path) }
+    #expect(throws: SystemError.self) { try PinnedFile(path) }
+    #expect(throws: SystemError.self) { try PinnedFile(scratch.path) }
   }
 }

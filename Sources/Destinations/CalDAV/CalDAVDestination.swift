@@ -132,7 +132,7 @@ struct CalDAVDestination: Destination {
     return Delivery(refused: refused)
   }
 
-  func examine() async throws -> PlaceExamination {
+  func examine() async throws -> PlaceState {
     try await lastDelivered.examine("events") { try await calendar.isThere($0) }
   }
 

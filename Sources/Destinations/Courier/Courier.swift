@@ -51,7 +51,7 @@ public struct Courier<Place: Destination>: Sendable {
   private let clock: any Clock<Duration>
   private let observe: @Sendable (CourierEvent) -> Void
   /// A lock that serializes delivery attempts with other work at the same place.
-  package var turnstile = Turnstile()
+  package var turnstile = AsyncLock()
 
   /// Creates a courier.
   ///

@@ -49,7 +49,7 @@ struct LastDelivered: Sendable {
   /// - Parameters:
   ///   - what: a noun in the plural for the objects, used in the reason.
   ///   - isThere: asks the place for one of them.
-  func examine(_ what: String, _ isThere: (String) async throws -> Bool) async throws -> PlaceExamination {
+  func examine(_ what: String, _ isThere: (String) async throws -> Bool) async throws -> PlaceState {
     let names = await read()
     guard names.count == Self.count else { return .intact }
     for name in names.reversed() where try await isThere(name) { return .intact }
@@ -58,7 +58,7 @@ struct LastDelivered: Sendable {
 }
 
 /// The result of ``Destination/examine()``: whether a place still has what it was given.
-public enum PlaceExamination: Hashable, Sendable {
+public enum PlaceState: Hashable, Sendable {
   /// The place has what it was given, or it cannot tell.
   case intact
   /// The place shows values of an earlier day or values that cannot be read; ``Destination/mend()`` updates them.

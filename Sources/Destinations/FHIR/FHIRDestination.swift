@@ -92,7 +92,7 @@ struct FHIRDestination: Destination {
   }
 
   /// Checks whether the server has the last resources, if the token may search.
-  func examine() async throws -> PlaceExamination {
+  func examine() async throws -> PlaceState {
     try await lastDelivered.examine("resources") { try await server.mayHave($0) }
   }
 

@@ -17,7 +17,7 @@ public struct FolderDestination: Destination {
   private let store: FolderStore
   private let files: DayFiles
   private let options: DayFiles.Options
-  private let witness: PlaceWitness
+  private let witness: DeliveryMarker
 
   public static func validate(_ settings: DestinationSettings) throws(SettingsError) {
     _ = try DayFiles.Options(settings)
@@ -30,7 +30,7 @@ public struct FolderDestination: Destination {
       path: path, owner: String(environment.record.store.id.uuidString.lowercased().prefix(8)),
       memory: FolderMemory(of: path, landmark: DayFiles.folder(options), stateFolder: environment.stateFolder))
     files = DayFiles(in: store, options, zone: environment.record.zone)
-    witness = PlaceWitness(
+    witness = DeliveryMarker(
       in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
       stateFolder: environment.stateFolder)
   }
@@ -40,7 +40,7 @@ public struct FolderDestination: Destination {
     try await store.forget()
   }
 
-  public func examine() async throws -> PlaceExamination { try await witness.examine() }
+  public func examine() async throws -> PlaceState { try await witness.examine() }
 
   public func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 

@@ -128,7 +128,7 @@ struct HomeAssistantDestination: Destination {
   // MARK: Examining
 
   /// Checks the sensors, which each restart deletes, and the statistics, which are lost with the database.
-  func examine() async throws -> PlaceExamination {
+  func examine() async throws -> PlaceState {
     guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
     var losses: [String] = []
     if let states, try await states.areForgotten() { losses.append("its sensors") }

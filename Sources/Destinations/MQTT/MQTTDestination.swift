@@ -82,7 +82,7 @@ struct MQTTDestination: Destination {
 
   /// Reconnects if the connection was lost, and checks the retained delivery. Values are stale after the end of the
   /// day, because totals are those of today.
-  func examine() async throws -> PlaceExamination {
+  func examine() async throws -> PlaceState {
     guard let memory = await CurrentMemory.read(in: stateFolder) else { return .intact }
     let connection = try await session.open(after: memory.deliveries)
     guard connection.isForgetful else { return memory.day == record.today ? .intact : .stale }

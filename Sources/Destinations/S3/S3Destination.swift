@@ -20,7 +20,7 @@ struct S3Destination: Destination {
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))
   private let client: S3Client
   private let files: DayFiles
-  private let witness: PlaceWitness
+  private let witness: DeliveryMarker
   private let isOnlyWriter: Bool
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
@@ -43,7 +43,7 @@ struct S3Destination: Destination {
     client = try S3Client(settings, credentials, now: now)
     let store = S3ObjectStore(client, encryption: encryption, isOnlyWriter: settings.boolean("only-writer"))
     files = DayFiles(in: store, options, zone: environment.record.zone)
-    witness = PlaceWitness(
+    witness = DeliveryMarker(
       in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
       stateFolder: environment.stateFolder)
     isOnlyWriter = settings.boolean("only-writer")
@@ -66,7 +66,7 @@ struct S3Destination: Destination {
 
   func forget(from start: Timestamp?) async throws { try await witness.forget() }
 
-  func examine() async throws -> PlaceExamination { try await witness.examine() }
+  func examine() async throws -> PlaceState { try await witness.examine() }
 
   func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 

@@ -23,7 +23,7 @@ struct WebDAVDestination: Destination {
   private let files: DayFiles
   /// The object store, which tests use directly.
   let store: WebDAVObjectStore
-  private let witness: PlaceWitness
+  private let witness: DeliveryMarker
   private let isOnlyWriter: Bool
 
   static func validate(_ settings: DestinationSettings) throws(SettingsError) {
@@ -48,7 +48,7 @@ struct WebDAVDestination: Destination {
       service, url: url, clock: environment.clock, isOnlyWriter: isOnlyWriter, probePrefix: options.prefix,
       stateFolder: environment.stateFolder, authorization: authorization)
     files = DayFiles(in: store, options, zone: environment.record.zone)
-    witness = PlaceWitness(
+    witness = DeliveryMarker(
       in: store, folder: DayFiles.folder(options), record: environment.record.store.id,
       stateFolder: environment.stateFolder)
   }
@@ -84,7 +84,7 @@ struct WebDAVDestination: Destination {
 
   func forget(from start: Timestamp?) async throws { try await witness.forget() }
 
-  func examine() async throws -> PlaceExamination { try await witness.examine() }
+  func examine() async throws -> PlaceState { try await witness.examine() }
 
   func confirm(_ key: DeliveryKey) async throws { try await witness.confirm(key) }
 

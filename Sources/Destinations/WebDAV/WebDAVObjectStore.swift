@@ -14,7 +14,7 @@ struct WebDAVObjectStore: ObjectStore {
   let clock: any Clock<Duration>
   private let isOnlyWriter: Bool
   let memory: WebDAVProtectionMemory
-  private let making = Turnstile()
+  private let making = AsyncLock()
   /// The path before the name of the file that is written to test the server.
   let probePrefix: String
 

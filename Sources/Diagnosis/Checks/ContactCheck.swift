@@ -11,7 +11,7 @@ struct ContactCheck: Check {
   var machine = Machine.real
   var servers: @Sendable () async -> [ServerRecord]
   /// Returns a function that contacts a machine. Called only if there is at least one.
-  var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
+  var tester: @Sendable () async -> @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerDiagnosis
 
   /// The time limit: enough to listen for announcements, make a handshake and get three answers. All machines are
   /// contacted concurrently.
@@ -31,7 +31,7 @@ struct ContactCheck: Check {
     self.subject = subject
     servers = { (try? await PeerRegistry.inspect(in: subject.homeURL))?.servers ?? [] }
     tester = {
-      let tester = PeerTester(identity: try? await IdentityStore.existing(in: subject.homeURL))
+      let tester = PeerDiagnostics(identity: try? await IdentityStore.existing(in: subject.homeURL))
       return { await tester.tryOut($0, asksOtherEnd: $1) }
     }
   }
@@ -57,7 +57,7 @@ struct ContactCheck: Check {
   }
 
   private func findings(
-    on server: ServerRecord, _ tryOut: @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerTrial
+    on server: ServerRecord, _ tryOut: @Sendable (ServerRecord, _ asksOtherEnd: Bool) async -> PeerDiagnosis
   ) async -> [Finding] {
     let isNamed = subject.peer != nil
     let trial = await tryOut(server, isNamed)
@@ -87,7 +87,7 @@ struct ContactCheck: Check {
   }
 
   /// Returns a finding for each step, up to the first that fails.
-  private func steps(with server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
+  private func steps(with server: ServerRecord, _ trial: PeerDiagnosis) -> [Finding] {
     let reached = port(server, trial)
     let before = (announcement(server, trial).map { [$0, reached] } ?? [reached]) + way(server, trial)
     guard let answer = trial.answer else { return before + [impostor(server, trial)].compactMap(\.self) }
@@ -112,7 +112,7 @@ struct ContactCheck: Check {
 
   // MARK: Where it is
 
-  private func announcement(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
+  private func announcement(_ server: ServerRecord, _ trial: PeerDiagnosis) -> Finding? {
     let announced = trial.addresses.filter(\.isAnnounced)
     if !announced.isEmpty {
       return Finding(.ok, "peer.announced", "\(server.name) is announced at \(Self.list(announced))")
@@ -129,13 +129,13 @@ struct ContactCheck: Check {
     }
     return Finding(
       .warning, "peer.unannounced",
-      "\(server.name) is not announced on this network (listened for \(PeerTester.listening.components.seconds) s)"
+      "\(server.name) is not announced on this network (listened for \(PeerDiagnostics.listening.components.seconds) s)"
         + last,
       remedy: "on \(server.name): see that `hpeer serve` runs, then `hpeer doctor`, which knows its avahi-daemon and "
         + "firewall; without announcements: hpeer pull --host NAME:PORT")
   }
 
-  private func port(_ server: ServerRecord, _ trial: PeerTrial) -> Finding {
+  private func port(_ server: ServerRecord, _ trial: PeerDiagnosis) -> Finding {
     if let place = trial.addresses.first(where: { $0.outcome == .proven }) {
       let failures = trial.addresses.filter { $0.outcome != .proven }
       let rest = failures.isEmpty ? "" : " (not at \(Self.reasons(failures)))"
@@ -152,7 +152,7 @@ struct ContactCheck: Check {
 
   /// Returns why the first unreachable address cannot be reached, as far as this machine can tell. Only if a machine
   /// was named.
-  private func way(_ server: ServerRecord, _ trial: PeerTrial) -> [Finding] {
+  private func way(_ server: ServerRecord, _ trial: PeerDiagnosis) -> [Finding] {
     guard subject.peer != nil, !trial.addresses.contains(where: { $0.outcome == .proven }) else { return [] }
     for place in trial.addresses {
       guard case .unreachable = place.outcome, let address = IPv4Address(place.endpoint.host) else { continue }
@@ -201,7 +201,7 @@ struct ContactCheck: Check {
 
   /// Returns a finding if another machine announces this one's id with another certificate and the real one was not
   /// found.
-  private func impostor(_ server: ServerRecord, _ trial: PeerTrial) -> Finding? {
+  private func impostor(_ server: ServerRecord, _ trial: PeerDiagnosis) -> Finding? {
     for address in trial.addresses where address.claimsID {
       guard case .otherCertificate(let seen) = address.outcome else { continue }
       return Finding(
@@ -215,7 +215,7 @@ struct ContactCheck: Check {
 
   // MARK: What it says
 
-  private func token(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+  private func token(_ server: ServerRecord, _ statement: PeerDiagnosis.Statement) -> Finding {
     switch statement.token {
     case .accepted: Finding(.ok, "peer.token", "\(server.name) lets this machine read")
     case .refused:
@@ -239,7 +239,7 @@ struct ContactCheck: Check {
     }
   }
 
-  private func clock(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+  private func clock(_ server: ServerRecord, _ statement: PeerDiagnosis.Statement) -> Finding {
     guard let lead = statement.clockLead, lead.isFinite else {
       return Finding(.note, "peer.clock.unknown", "\(server.name) does not say what its clock shows")
     }
@@ -258,7 +258,7 @@ struct ContactCheck: Check {
       remedy: "on the machine that is wrong: sudo timedatectl set-ntp true")
   }
 
-  private func name(_ server: ServerRecord, _ statement: PeerTrial.Statement) -> Finding {
+  private func name(_ server: ServerRecord, _ statement: PeerDiagnosis.Statement) -> Finding {
     let isSame = DiscoveredPeer.isInstance(statement.name, of: server.name)
     return Finding(
       isSame ? .ok : .note, "peer.says",
@@ -269,11 +269,11 @@ struct ContactCheck: Check {
 
   // MARK: Words
 
-  private static func list(_ addresses: [PeerTrial.Address]) -> String {
+  private static func list(_ addresses: [PeerDiagnosis.Address]) -> String {
     joined(addresses.map(\.endpoint.description), by: ", ")
   }
 
-  private static func reasons(_ addresses: [PeerTrial.Address]) -> String {
+  private static func reasons(_ addresses: [PeerDiagnosis.Address]) -> String {
     joined(addresses.map { "\($0.endpoint): \(words(for: $0.outcome))" }, by: "; ")
   }
 
@@ -282,7 +282,7 @@ struct ContactCheck: Check {
     return texts.prefix(maximumNames).joined(separator: separator) + (rest > 0 ? " and \(rest) more" : "")
   }
 
-  private static func words(for outcome: PeerTrial.Outcome) -> String {
+  private static func words(for outcome: PeerDiagnosis.Outcome) -> String {
     switch outcome {
     case .unreachable(let reason): reason
     case .notTLS(let reason): "something listens there, but \(reason)"

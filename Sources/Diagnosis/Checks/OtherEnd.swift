@@ -15,7 +15,7 @@ struct OtherEnd {
 
   /// Returns the findings.
   /// - Parameter answer: the statement; `nil` if the machine was not asked or did not answer.
-  func findings(_ answer: PeerTrial.OtherEnd?) -> [Finding] {
+  func findings(_ answer: PeerDiagnosis.OtherEnd?) -> [Finding] {
     switch answer {
     case .said(let view): [seen(view), scope(view), ends(view), room(view), way(view)].compactMap(\.self)
     case .older:

@@ -14,7 +14,7 @@ struct Machine: Sendable {
   var interfaces: @Sendable () -> [NetworkInterface]
   var isRoot: Bool
   /// Returns the route of packets to an address.
-  var way: @Sendable (IPv4Address) -> NetworkWay = NetworkWay.to
+  var way: @Sendable (IPv4Address) -> NetworkRoute = NetworkRoute.to
 
   static let real = Machine(
     read: FileContents.init(path:), run: { await CommandRunner.run($0, $1) }, owners: SocketOwner.find(of:),

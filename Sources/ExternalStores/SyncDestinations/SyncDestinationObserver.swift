@@ -39,7 +39,7 @@ public struct SyncDestinationObserver: Sendable {
   private let maximumPoints: Int
   private let clock: any Clock<Duration>
   private let onProgress: (@Sendable (Int, Int) -> Void)?
-  private let turnstile = Turnstile()
+  private let turnstile = AsyncLock()
 
   /// Creates an observer.
   ///

@@ -40,7 +40,7 @@ extension Audiogram: AppleElement {
     point.left = ear("leftEar", &attributes)
     point.right = ear("rightEar", &attributes)
     counts[frequency, default: 0] += 1
-    let place = KeptName.place("SensitivityPoint.\(frequency)", counts[frequency] ?? 1)
+    let place = PreservedKey.place("SensitivityPoint.\(frequency)", counts[frequency] ?? 1)
     entries.keep(rest: attributes, of: "SensitivityPoint", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "SensitivityPoint", at: place, &context) }
     return point
@@ -79,7 +79,7 @@ extension Audiogram: AppleElement {
       writer.quantity("frequencyValue", "frequencyUnit", point.frequency)
       Self.write(point.left, of: "leftEar", to: &writer)
       Self.write(point.right, of: "rightEar", to: &writer)
-      writer.unknown(at: KeptName.place("SensitivityPoint.\(frequency)", numbers[frequency] ?? 1), &kept)
+      writer.unknown(at: PreservedKey.place("SensitivityPoint.\(frequency)", numbers[frequency] ?? 1), &kept)
       writer.output.end()
     }
     writer.finish(&kept)

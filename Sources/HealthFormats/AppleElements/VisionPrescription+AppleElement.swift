@@ -34,7 +34,7 @@ extension VisionPrescription: AppleElement {
         context.noticeLine = child.line
         var attributes = child.attributes
         prescription.attachments.append(attachment(attributes.take("identifier"), room: &room, &context))
-        let place = KeptName.place("Attachment", prescription.attachments.count)
+        let place = PreservedKey.place("Attachment", prescription.attachments.count)
         draft.metadata.keep(rest: attributes, of: "Attachment", prefix: "\(place).", &context)
         for inner in child.children { draft.metadata.keep(inner, of: "Attachment", at: place, &context) }
       default: draft.metadata.keep(child, of: elementName, &context)
@@ -99,7 +99,7 @@ extension VisionPrescription: AppleElement {
     for (index, attachment) in attachments.enumerated() {
       writer.output.start("Attachment")
       writer.output.attribute("identifier", attachment.identifier)
-      writer.unknown(at: KeptName.place("Attachment", index + 1), &kept)
+      writer.unknown(at: PreservedKey.place("Attachment", index + 1), &kept)
       writer.output.end()
     }
     writer.entries(&kept)

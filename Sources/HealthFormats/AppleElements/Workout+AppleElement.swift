@@ -94,7 +94,7 @@ extension Workout: AppleElement {
     statistics.unit = attributes.take("unit")
     counts[statistics.type, default: 0] += 1
     if attributes.isEmpty, element.children.isEmpty { return statistics }
-    let place = KeptName.place("WorkoutStatistics.\(type)", counts[statistics.type] ?? 1)
+    let place = PreservedKey.place("WorkoutStatistics.\(type)", counts[statistics.type] ?? 1)
     entries.keep(rest: attributes, of: "WorkoutStatistics", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "WorkoutStatistics", at: place, &context) }
     return statistics

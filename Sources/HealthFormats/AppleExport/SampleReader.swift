@@ -9,7 +9,7 @@ struct SampleReader: ~Copyable {
   private var person: PersonHandler
   private var records = RecordHandler()
   private var correlations = CorrelationHandler()
-  private var entities: EntityHandler
+  private var entities: TopLevelElementHandler
   private var unknown = UnknownHandler()
 
   init(
@@ -22,7 +22,7 @@ struct SampleReader: ~Copyable {
       delivery: SampleDelivery(to: queue, batchSize: batchSize, identities: identities), sideFiles: SideFiles(folder),
       surveyedDate: survey.exportDate)
     person = PersonHandler(exportDate: survey.exportDate)
-    entities = EntityHandler(routes: RouteHandler(claims: survey.routeClaims))
+    entities = TopLevelElementHandler(routes: RouteHandler(claims: survey.routeClaims))
   }
 
   /// Reads the whole file.

@@ -119,7 +119,7 @@ extension AppleExportWriter {
       output.start("InstantaneousBeatsPerMinute")
       output.attribute("bpm", String(parts[0]))
       output.attribute("time", parts.count > 1 ? String(parts[1]) : "")
-      if kept.hasPlaces { unknown(at: KeptName.place("InstantaneousBeatsPerMinute", index + 1), &kept) }
+      if kept.hasPlaces { unknown(at: PreservedKey.place("InstantaneousBeatsPerMinute", index + 1), &kept) }
       output.end()
     }
     output.end()

@@ -39,7 +39,7 @@ extension AppleExportWriter {
     for (index, path) in (path?.split(separator: "\n", omittingEmptySubsequences: false) ?? []).enumerated() {
       output.start("FileReference")
       output.attribute("path", String(path))
-      unknown(at: KeptName.place("FileReference", index + 1), &kept)
+      unknown(at: PreservedKey.place("FileReference", index + 1), &kept)
       output.end()
     }
     return kept

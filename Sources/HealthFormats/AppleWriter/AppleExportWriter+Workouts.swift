@@ -65,7 +65,7 @@ extension AppleExportWriter {
     var numbers: [SampleType: Int] = [:]
     for statistics in all {
       numbers[statistics.type, default: 0] += 1
-      let place = KeptName.place("WorkoutStatistics.\(statistics.type.rawValue)", numbers[statistics.type] ?? 1)
+      let place = PreservedKey.place("WorkoutStatistics.\(statistics.type.rawValue)", numbers[statistics.type] ?? 1)
       self.statistics(statistics, at: place, &kept)
     }
   }

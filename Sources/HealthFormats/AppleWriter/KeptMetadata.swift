@@ -52,10 +52,10 @@ struct KeptMetadata {
     // These belong to files beside the XML.
     case _ where key.begins(with: "hpeer.gpx."): break
     default:
-      if key.begins(with: KeptName.elementPrefix), let element = ForeignElement(value) {
+      if key.begins(with: PreservedKey.elementPrefix), let element = ForeignElement(value) {
         elements.append(element)
-      } else if key.begins(with: KeptName.attributePrefix) {
-        let name = String(Substring(key.utf8.dropFirst(KeptName.attributePrefix.utf8.count)))
+      } else if key.begins(with: PreservedKey.attributePrefix) {
+        let name = String(Substring(key.utf8.dropFirst(PreservedKey.attributePrefix.utf8.count)))
         let place = name.prefix { $0 != "." && $0 != "#" }
         if place.count < name.count, Self.places.contains(String(place)) {
           placed.append((name, value))
@@ -108,7 +108,7 @@ struct KeptMetadata {
   /// metadata.
   mutating func takeRest() -> [(key: String, value: String)] {
     defer { placed.removeAll() }
-    return placed.map { (KeptName.attributePrefix + $0.path, $0.value) }
+    return placed.map { (PreservedKey.attributePrefix + $0.path, $0.value) }
   }
 
   mutating func giveBack(attribute name: String, _ value: String) { placed.append((name, value)) }

@@ -3,13 +3,13 @@ import HealthModel
 
 /// The second pass over a file, which creates its samples. See ``HealthAutoExport``.
 struct AutoExportReader: AutoExportVisitor {
-  let survey: AutoExportSurvey
+  let survey: AutoExportScan
   let asOf: Timestamp
   let period: AggregationPeriod
   var collector: SampleCollector
   private var metric = -1
 
-  init(survey: AutoExportSurvey, asOf: Timestamp, period: AggregationPeriod, collector: SampleCollector) {
+  init(survey: AutoExportScan, asOf: Timestamp, period: AggregationPeriod, collector: SampleCollector) {
     (self.survey, self.asOf, self.period, self.collector) = (survey, asOf, period, collector)
   }
 

@@ -88,10 +88,10 @@ public struct HealthAutoExport: RecordFormat {
     asOf: Timestamp? = nil, period: AggregationPeriod? = nil, batchSize: Int, chunkSize: Int,
     progress: @escaping (Int64) throws -> Void = { _ in }, deliver: @escaping (SampleBatch) throws -> Void
   ) throws -> ImportReport {
-    var survey = AutoExportSurvey()
+    var survey = AutoExportScan()
     do {
       let source = try content.open()
-      try AutoExportWalk.walk(scanner(source, chunkSize), into: &survey) { _ in try progress(source.position) }
+      try AutoExportParser.walk(scanner(source, chunkSize), into: &survey) { _ in try progress(source.position) }
     } catch SampleFileError.endsEarly {
       // The second pass ends at the same place, after everything that is whole.
     }
@@ -101,7 +101,7 @@ public struct HealthAutoExport: RecordFormat {
       collector: SampleCollector(size: batchSize, deliver: deliver))
     do {
       let source = try content.open()
-      try AutoExportWalk.walk(scanner(source, chunkSize), into: &reader) { _ in try progress(base + source.position) }
+      try AutoExportParser.walk(scanner(source, chunkSize), into: &reader) { _ in try progress(base + source.position) }
       reader.collector.report.isComplete = true
     } catch SampleFileError.endsEarly(_, let position) {
       reader.collector.report.end = position

@@ -11,7 +11,7 @@
 ///
 /// A sample and its tombstone agree in type, start and source, so a filter passes both or neither: a filtered reader
 /// learns of every deletion of samples they have, and of no others. A tombstone that names no source passes only a
-/// filter without sources. ``SampleCut`` removes what a passing sample reveals about samples that do not pass.
+/// filter without sources. ``SampleRedaction`` removes what a passing sample reveals about samples that do not pass.
 ///
 /// Time is compared in whole seconds, by the second in which a sample starts. An export prints nothing finer, so all
 /// copies of a sample that arrived by different roads pass together or not at all.
@@ -37,7 +37,7 @@ public struct SampleFilter: Hashable, Sendable {
   public static let everything = SampleFilter()
 
   /// The redaction of samples for a reader who is limited to this filter.
-  public var cut: SampleCut { SampleCut(self) }
+  public var cut: SampleRedaction { SampleRedaction(self) }
 
   /// Returns whether samples of this type pass, regardless of their start.
   public func passes(_ type: SampleType) -> Bool { types?.contains(type) ?? true }

@@ -2,7 +2,7 @@
 /// differ in detail.
 ///
 /// Copies are totally ordered, so that every machine keeps the same copy regardless of arrival order: complete before
-/// redacted (``SampleCut``), then by road, then by the number of values, then by text. The start and end are chosen
+/// redacted (``SampleRedaction``), then by road, then by the number of values, then by text. The start and end are chosen
 /// separately: the most precise times of any copy are kept. For readings the newest copy is kept, whatever its road.
 package struct SampleCopy: Hashable, Sendable {
   package var sample: Sample

@@ -3,7 +3,7 @@
 public struct Correlation: Hashable, Sendable {
   /// The references to the members, in the order of the source. The members need not be in the store (yet).
   public var members: [SampleReference]
-  /// Whether members were removed for a reader who may not see them; see ``SampleCut``.
+  /// Whether members were removed for a reader who may not see them; see ``SampleRedaction``.
   public var isPartial: Bool
 
   /// Creates a correlation.
@@ -68,5 +68,5 @@ extension Correlation: SamplePayload {
 extension Correlation: ScopedPayload {
   package var statements: Int { members.count }
 
-  package mutating func hide(from cut: SampleCut) { members.removeAll { !cut.scope.passes($0) } }
+  package mutating func hide(from cut: SampleRedaction) { members.removeAll { !cut.scope.passes($0) } }
 }

@@ -3,7 +3,7 @@ extension Workout: ScopedPayload {
     totals.count + statistics.count + activities.reduce(0) { $0 + $1.statistics.count }
   }
 
-  package mutating func hide(from cut: SampleCut) {
+  package mutating func hide(from cut: SampleRedaction) {
     let distances = distances
     totals = totals.filter { name, _ in
       switch name {
@@ -42,7 +42,7 @@ extension Workout: ScopedPayload {
     ].map { SampleType("HKQuantityTypeIdentifierDistance\($0)") })
 }
 
-extension SampleCut {
+extension SampleRedaction {
   fileprivate func hide(_ statistics: inout [WorkoutStatistics]) {
     statistics.removeAll { !shows($0.type, $0.start) }
   }

@@ -12,7 +12,7 @@ public struct Workout: Hashable, Sendable {
   public var events: [WorkoutEvent]
   /// The legs in the order of the source, empty in exports before iOS 16.
   public var activities: [WorkoutActivity]
-  /// Whether totals or statistics were removed for a reader who may not see them; see ``SampleCut``.
+  /// Whether totals or statistics were removed for a reader who may not see them; see ``SampleRedaction``.
   public var isPartial: Bool
 
   /// Creates a workout.

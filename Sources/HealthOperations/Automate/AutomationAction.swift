@@ -14,7 +14,7 @@ public enum AutomationAction: Hashable, Sendable {
   /// - Parameter path: `nil` for the file that triggered the automation.
   case `import`(path: String?)
   /// Makes a backup in a folder and keeps the newest.
-  case backup(KeptBackups)
+  case backup(BackupRotation)
   /// Runs a program.
   case command(Program)
 
@@ -106,7 +106,7 @@ public enum AutomationAction: Hashable, Sendable {
         }
       }
       self = .backup(
-        KeptBackups(
+        BackupRotation(
           folder: UserPath.absolute(try settings.text("folder")), recipients: recipients,
           passphraseFile: file.map(UserPath.absolute), count: try settings.integer("keep")))
     case .command:

@@ -211,9 +211,9 @@ public struct AutomationRun: Sendable {
   /// Imports a file that stays open meanwhile: others may write to the folder, and the file that was found must be
   /// imported.
   private func importHeld(_ name: String) async throws -> String {
-    let file: HeldFile
+    let file: PinnedFile
     do {
-      file = try await onThread { _ in try HeldFile(name) }
+      file = try await onThread { _ in try PinnedFile(name) }
     } catch let error as SystemError {
       throw error.code == ENOENT
         ? ImportError.noSuchFile(path: name) : ImportError.notAnExport(path: name, looksLike: "something closed to it")

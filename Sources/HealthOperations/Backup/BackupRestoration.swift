@@ -57,7 +57,7 @@ public struct BackupRestoration: Sendable {
   private let review: Review
 
   /// A function that asks whether the content beside the record may be restored.
-  public typealias Review = @Sendable (RestoredPowers) async throws -> Bool
+  public typealias Review = @Sendable (RestoredPermissions) async throws -> Bool
 
   /// Creates the operation.
   ///
@@ -109,7 +109,9 @@ public struct BackupRestoration: Sendable {
       }
       try await backup.requireSound(isAlone: !keepsIdentity)
       if keepsIdentity, backup.manifest.contents == .everything {
-        guard try await review(try await RestoredPowers(in: backup.folder)) else { throw RestorationRefusal.declined }
+        guard try await review(try await RestoredPermissions(in: backup.folder)) else {
+          throw RestorationRefusal.declined
+        }
       }
     } catch {
       await onThread { _ in try? FileManager.default.removeItem(atPath: stage) }
@@ -207,7 +209,7 @@ public struct BackupRestoration: Sendable {
     let sections = settings?.destinations.filter { $0.common.isEnabled || known.contains($0.consumer) } ?? []
     // Destinations without a section are included, because the section may come back.
     for consumer in known.union(sections.map(\.consumer)).sorted() {
-      try await Resynchronization.request(consumer, from: nil, in: store)
+      try await RedeliveryRequests.request(consumer, from: nil, in: store)
     }
     return sections.map(\.name).sorted()
   }

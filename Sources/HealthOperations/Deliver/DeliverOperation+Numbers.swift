@@ -10,11 +10,11 @@ extension DeliverOperation {
   func renewNumbers<Place: Destination>(of place: Place, _ context: Context) async throws -> CourierReport {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false
-    let kept = try await NumberBasis.kept(of: consumer, in: store)
+    let kept = try await StatisticsBasis.kept(of: consumer, in: store)
     guard hasStatistics || place.capabilities.days != .none else {
       if kept != nil {
         try await forgetWithdrawals()
-        try await NumberBasis.forget(of: consumer, in: store)
+        try await StatisticsBasis.forget(of: consumer, in: store)
       }
       return CourierReport()
     }
@@ -23,27 +23,27 @@ extension DeliverOperation {
       return CourierReport()
     }
     // A withdrawal that was begun is finished, even if the person has changed back to the former zone.
-    let isBegun = try await !Resynchronization.withdrawals(consumer, in: store).isEmpty
+    let isBegun = try await !RedeliveryRequests.withdrawals(consumer, in: store).isEmpty
     guard kept != basis || isBegun else { return CourierReport() }
     var report = CourierReport()
     if basis.hasOtherZone(than: kept) || isBegun {
       if hasStatistics {
         if place.capabilities.deletes { report = try await withdraw(Place.self, from: kept.zone, context) }
-        try await Resynchronization.ensureDeliveredAgain(.everything, to: consumer, in: store)
+        try await RedeliveryRequests.ensureDeliveredAgain(.everything, to: consumer, in: store)
       } else if place.capabilities.days == .all {
         try await store.startConsumerOver(consumer)
       } else if place.capabilities.days == .named {
         // Redelivery is requested first, so that no withdrawn day stays missing.
-        try await Resynchronization.ensureDeliveredAgain(.everything, to: consumer, in: store)
+        try await RedeliveryRequests.ensureDeliveredAgain(.everything, to: consumer, in: store)
         try await withdrawDays(of: place)
       } else {
         let recent = Timestamp(microseconds: Timestamp.now.microseconds - 3 * 86_400_000_000)
-        try await Resynchronization.ensureDeliveredAgain(SampleFilter(earliest: recent), to: consumer, in: store)
+        try await RedeliveryRequests.ensureDeliveredAgain(SampleFilter(earliest: recent), to: consumer, in: store)
       }
     }
     let types = basis.typesToldOtherwise(than: kept)
     if !types.isEmpty {
-      try await Resynchronization.ensureDeliveredAgain(SampleFilter(types: types), to: consumer, in: store)
+      try await RedeliveryRequests.ensureDeliveredAgain(SampleFilter(types: types), to: consumer, in: store)
     }
     try await basis.keep(of: consumer, in: store)
     try await forgetWithdrawals()
@@ -51,7 +51,7 @@ extension DeliverOperation {
   }
 
   private func forgetWithdrawals() async throws {
-    for name in try await Resynchronization.withdrawals(section.consumer, in: store) {
+    for name in try await RedeliveryRequests.withdrawals(section.consumer, in: store) {
       try await store.removeConsumer(name)
     }
   }
@@ -77,7 +77,7 @@ extension DeliverOperation {
     // A place with one file per day needs the former zone to find its files.
     let place = try await make(kind, former)
     do {
-      let name = Resynchronization.withdrawal(section.consumer, for: context.zone)
+      let name = RedeliveryRequests.withdrawal(section.consumer, for: context.zone)
       let consumer = try await store.consumer(name, filter: former.filter, owedAs: section.consumer)
       let report = try await courier(to: place, name, former.filter, former).run(of: consumer)
       await place.close()

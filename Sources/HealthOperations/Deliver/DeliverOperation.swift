@@ -95,7 +95,7 @@ public struct DeliverOperation: Sendable {
     var settings: AnalysisSettings
 
     var zone: ZoneRules { environment.record.zone }
-    var basis: NumberBasis { NumberBasis(settings, in: zone, units: environment.record.units) }
+    var basis: StatisticsBasis { StatisticsBasis(settings, in: zone, units: environment.record.units) }
   }
 
   private func context() async throws -> Context {
@@ -158,7 +158,7 @@ public struct DeliverOperation: Sendable {
     let place = try await make(kind, context)
     do {
       var consumer = try await begin(context)
-      let turnstile = Turnstile()
+      let turnstile = AsyncLock()
       let watch = PlaceWatch(place: place, section: section, store: store, turnstile: turnstile)
       var losses: [String] = []
       if !consumer.isNew, let loss = try await look(watch) {
@@ -168,8 +168,8 @@ public struct DeliverOperation: Sendable {
       var report = try await renewNumbers(of: place, context)
       report.losses = losses
       // Read before `toForget`, because a request stores what to forget before the part to deliver again.
-      let parts = try await Resynchronization.pending(section.consumer, in: store)
-      for part in try await Resynchronization.toForget(section.consumer, in: store) {
+      let parts = try await RedeliveryRequests.pending(section.consumer, in: store)
+      for part in try await RedeliveryRequests.toForget(section.consumer, in: store) {
         try await place.forget(from: part.filter.earliest)
         try await store.removeConsumer(part.consumer)
       }
@@ -192,7 +192,7 @@ public struct DeliverOperation: Sendable {
 
   /// Compares the place with what was delivered, unless everything is to be delivered again anyway.
   private func look<Place: Destination>(_ watch: PlaceWatch<Place>) async throws -> String? {
-    guard try await Resynchronization.toForget(section.consumer, in: store).isEmpty else { return nil }
+    guard try await RedeliveryRequests.toForget(section.consumer, in: store).isEmpty else { return nil }
     do {
       let loss = try await watch.look()
       if let loss { observe(.lost(loss)) }
@@ -281,7 +281,7 @@ public struct DeliverOperation: Sendable {
       if try await store.consumers().contains(where: { $0.name == section.consumer }) { return }
       // A section with a mistake, as while it is edited, does not mean that the destination was removed.
       guard (try? await isInSettings()) == false else { return }
-      try await Resynchronization.forget(section.consumer, in: store)
+      try await RedeliveryRequests.forget(section.consumer, in: store)
     }
   }
 

@@ -15,7 +15,7 @@ struct PlaceWatch<Place: Destination>: Sendable {
   let section: DestinationSection
   let store: HealthStore
   /// A lock that deliveries pass, too, so that the place is not examined during a delivery.
-  let turnstile: Turnstile
+  let turnstile: AsyncLock
 
   /// Examines the place once, and repairs or requests again what is missing.
   ///
@@ -34,7 +34,7 @@ struct PlaceWatch<Place: Destination>: Sendable {
         return try await noted("it had lost \(loss), and has it again", isWhole: false)
       case .lost(let reason):
         if try await isRenewed() { return nil }
-        try await Resynchronization.request(section.consumer, from: nil, because: reason, in: store)
+        try await RedeliveryRequests.request(section.consumer, from: nil, because: reason, in: store)
         return try await noted("\(reason): everything is delivered again", isWhole: true)
       }
     } catch DeliveryError.unusable(let reason) {

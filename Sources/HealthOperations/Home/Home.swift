@@ -60,20 +60,20 @@ public struct Home: Sendable {
   /// store is not writable. If the disk is full, reserved space is released so that the access can still be recorded
   /// (``withReserve(keeping:_:)``).
   public func openStoreForCopying() async throws -> HealthStore {
-    try await withReserve(keeping: RoomReserve.forTheMostUrgent) {
+    try await withReserve(keeping: DiskSpaceReserve.forTheMostUrgent) {
       try await onThread { _ in
         try HealthStore.isWritable(in: directory) ? openStore() : HealthStore(readOnlyIn: directory)
       }
     }
   }
 
-  /// Runs `body`. If the disk is full, releases space from ``RoomReserve`` and runs `body` again.
+  /// Runs `body`. If the disk is full, releases space from ``DiskSpaceReserve`` and runs `body` again.
   ///
   /// - Parameter kept: the number of reserved bytes that must not be released.
   public func withReserve<Result: Sendable>(
     keeping kept: Int = 0, _ body: () async throws -> Result
   ) async throws -> Result {
-    try await RoomReserve(directory: directory).released(keeping: kept, where: Self.isDiskFull, body)
+    try await DiskSpaceReserve(directory: directory).released(keeping: kept, where: Self.isDiskFull, body)
   }
 
   private static func isDiskFull(_ error: any Error) -> Bool {

@@ -7,7 +7,7 @@ import PeerServer
 import PeerTrust
 
 /// A receiver that stores the bodies of an inbox, each in one transaction, and identical samples once.
-public struct InboxReceiver: InboxTaking {
+public struct InboxReceiver: InboxHandler {
   /// The maximum number of names of sources, types, units and devices from one sender. Each stays in the store for
   /// good.
   public static let nameLimit = InboxBody.Limits().names

@@ -134,7 +134,7 @@ extension PairOperation {
     _ pairHpeer: (PeerEndpoint) async throws -> ServerRecord
   ) async throws -> ServerRecord {
     let pinned = candidates[0].invitation.fingerprint
-    let greeting = PeerGreeting(endpoint, trust: .pinned(pinned, peer: endpoint.description))
+    let greeting = ServerProbe(endpoint, trust: .pinned(pinned, peer: endpoint.description))
     let dialect = try await PeerDialects.dialect(of: greeting, among: candidates.map(\.dialect))
     guard let candidate = candidates.first(where: { $0.dialect.name == dialect?.name }) else {
       if try await PeerDialects.dialect(of: greeting) != nil { throw PairError.noCode }

@@ -12,7 +12,7 @@ public enum PeerNotice: Sendable {
   /// wrong.
   case codeLooksOld(seconds: Double)
   /// Two machines answer alternately under this name and with this identity.
-  case twins(ServerRecord, TwinSighting)
+  case twins(ServerRecord, ClonedIdentity)
   /// This machine was restored from a backup and has now pulled later deletions from all servers, so it serves again.
   case broughtUpToDate
   /// The code was wrong, and the other machine shows a new code now.

@@ -4,14 +4,14 @@ import PeerClient
 import PeerTrust
 
 /// An error for an app that cannot be told of the end of a pairing. The token stays valid until revoked on the phone.
-public struct UntoldApp: Error, Hashable, Sendable {
+public struct UnpairingNotSupported: Error, Hashable, Sendable {
   /// The phone's name on this machine.
   public let server: String
   /// The name of the app.
   public let app: String
 }
 
-extension UntoldApp: CustomStringConvertible {
+extension UnpairingNotSupported: CustomStringConvertible {
   public var description: String {
     "\(app) cannot be told; what it gave this machine stays valid there until the pairings are revoked, or the app is removed, on the phone."
   }
@@ -38,7 +38,7 @@ public struct UnpairOperation: Sendable {
   ///   this machine's token, but is removed here all the same.
   public func run(_ server: ServerRecord, untold: (any Error) -> Void = { _ in }) async throws {
     if !server.traits.canBeTold {
-      untold(UntoldApp(server: server.name, app: server.dialect))
+      untold(UnpairingNotSupported(server: server.name, app: server.dialect))
       return try await forget(server)
     }
     do {

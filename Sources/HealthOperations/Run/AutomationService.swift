@@ -56,7 +56,7 @@ public struct AutomationService: Service {
   }
 
   public func run() async throws {
-    let known = LastReadable<[Automation]>([])
+    let known = LastValidValue<[Automation]>([])
     let supervision = Supervision(
       database: context.store.path, reloads: reloads, clock: time.clock
     ) { [reloads, store = context.store] in

@@ -62,7 +62,7 @@ public struct DeliveryService: Service {
   }
 
   public func run() async throws {
-    let sections = LastReadable<[DestinationSection]>([])
+    let sections = LastValidValue<[DestinationSection]>([])
     let watch = PositionWatch()
     let supervision = Supervision(database: store.path, reloads: reloads, clock: clock) { [reloads, store] in
       guard let standings = try? await store.deliveries.standings(), let settings = try? await store.settings.current()
@@ -173,10 +173,10 @@ final class PositionWatch: Sendable {
     state.withLock { state in
       // A request that is gone has been handled.
       let isLess = state.positions.contains { name, anchor in
-        found[name].map { $0 < anchor } ?? !Resynchronization.isRequest(name)
+        found[name].map { $0 < anchor } ?? !RedeliveryRequests.isRequest(name)
       }
       // A request stays until a delivery has handled it. It counts even if the own position was never seen.
-      let isAsked = found.keys.contains { Resynchronization.isRequest($0) && state.positions[$0] == nil }
+      let isAsked = found.keys.contains { RedeliveryRequests.isRequest($0) && state.positions[$0] == nil }
       if isLess || isAsked { state.revision += 1 }
       state.positions = found
       return state.revision

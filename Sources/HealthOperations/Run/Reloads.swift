@@ -36,7 +36,7 @@ public final class Reloads: Sendable {
 }
 
 /// A box for the value that was last read successfully.
-final class LastReadable<Value: Sendable>: Sendable {
+final class LastValidValue<Value: Sendable>: Sendable {
   private let state: Mutex<Value>
 
   init(_ value: Value) { state = Mutex(value) }

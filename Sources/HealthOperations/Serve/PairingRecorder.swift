@@ -7,7 +7,7 @@ import ServiceLifecycle
 /// A service that records the pairing desk's events in the audit log and then reports them to the listener.
 struct PairingRecorder: Service {
   private let ports: AsyncStream<Int>
-  private let desk: PairingDesk
+  private let desk: PairingCoordinator
   private let events: AsyncStream<PairingEvent>
   private let audit: AuditTrail
   private let store: HealthStore
@@ -15,7 +15,7 @@ struct PairingRecorder: Service {
   private let tell: ServeOperation.Listener
 
   init(
-    ports: AsyncStream<Int>, desk: PairingDesk, events: PairingEvents, audit: AuditTrail, store: HealthStore,
+    ports: AsyncStream<Int>, desk: PairingCoordinator, events: PairingEvents, audit: AuditTrail, store: HealthStore,
     address: ServedAddress, tell: @escaping ServeOperation.Listener
   ) {
     self.ports = ports

@@ -64,7 +64,7 @@ public struct ServeOperation: Service {
   private let tell: Listener
   private let events = PairingEvents()
   private let audit: AuditTrail
-  private let desk: PairingDesk
+  private let desk: PairingCoordinator
 
   /// Creates the service. Throws ``PairingDeskError`` if the state of an earlier window cannot be read.
   ///
@@ -82,9 +82,9 @@ public struct ServeOperation: Service {
     self.tell = tell
     let audit = AuditTrail(store: local.store, logger: logger)
     self.audit = audit
-    var limits = PairingDesk.Limits()
+    var limits = PairingCoordinator.Limits()
     limits.tokenLifetime = settings.tokenLifetime
-    desk = try await PairingDesk(
+    desk = try await PairingCoordinator(
       identity: local.identity, directory: home.url, limits: limits, events: { [events] in events.send($0) }
     ) { [registry = local.registry] client in
       guard let formerID = try await registry.addClient(client) else { return }
@@ -105,7 +105,7 @@ public struct ServeOperation: Service {
     let (advertiserPorts, toAdvertiser) = AsyncStream.makeStream(of: Int.self)
     var configuration = PeerServer.Configuration(
       name: local.name, version: settings.version, host: settings.host, port: settings.port)
-    configuration.wayBack = PeerTester.wayBack(to:)
+    configuration.wayBack = PeerDiagnostics.wayBack(to:)
     let server = try PeerServer(
       configuration, store: local.store, registry: local.registry, identity: local.identity, desk: desk, audit: audit,
       logger: logger

@@ -43,13 +43,13 @@ struct ConsumerReader {
     do {
       return try feed.requirePosition(Anchor(change: state.position), state.epoch)
     } catch StoreError.anchorOutOfRange {
-      state.startOver(undone: try UndoneSamples.last(db))
+      state.startOver(undone: try WithdrawnSamples.last(db))
       return try feed.requirePosition(.zero, nil)
     }
   }
 
   private mutating func next(upTo counter: Int64, limit: Int) throws -> (CodedChanges, ConsumerState.Part?) {
-    let undone = try UndoneSamples.after(state.undone, passing: state.possible, limit: limit, db)
+    let undone = try WithdrawnSamples.after(state.undone, passing: state.possible, limit: limit, db)
     state.advance(undone: undone.last)
     if !undone.changes.isEmpty { return (undone.changes, .undone(upTo: undone.last)) }
     while !isLast {
@@ -65,7 +65,7 @@ struct ConsumerReader {
   private func changes(_ part: ConsumerState.Part) throws -> CodedChanges {
     switch part {
     case .undone(let last):
-      try UndoneSamples.after(state.undone, upTo: last, passing: state.possible, limit: .max, db).changes
+      try WithdrawnSamples.after(state.undone, upTo: last, passing: state.possible, limit: .max, db).changes
     // The page had an acceptable size when it was handed out.
     case .step(let step, let last): changes(step, try walk(step, upTo: last, limit: .max, text: .max))
     }

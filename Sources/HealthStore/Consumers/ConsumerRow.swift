@@ -53,14 +53,14 @@ struct ConsumerRow: Sendable {
         revision,
       ])
     guard db.changesCount > 0 else { return nil }
-    try UndoneSamples.prune(db)
+    try WithdrawnSamples.prune(db)
     return next
   }
 
   static func remove(_ name: String, _ db: Database) throws -> Bool {
     try db.execute(sql: "DELETE FROM consumer WHERE name = ?", arguments: [name])
     guard db.changesCount > 0 else { return false }
-    try UndoneSamples.prune(db)
+    try WithdrawnSamples.prune(db)
     return true
   }
 
@@ -84,7 +84,7 @@ extension ConsumerRow {
   static func prepareRewind(to change: Int64, _ db: Database) throws -> [ConsumerRow] {
     let rows = try fetchAll(db)
     if rows.isEmpty { return [] }
-    try UndoneSamples.add(after: change, db)
+    try WithdrawnSamples.add(after: change, db)
     return try rows.filter { try $0.state.epoch?.covers($0.state.position, db) ?? true }
   }
 

@@ -51,10 +51,10 @@ extension HealthStore {
       let row = try ConsumerRow.fetch(name, db)
       guard var state = row?.state.selecting(filter, withdraws: narrowing == .withdraw) else {
         let owing = try other.flatMap { try ConsumerRow.fetch($0, db) }
-        let undone = try owing?.state.undone ?? UndoneSamples.last(db)
+        let undone = try owing?.state.undone ?? WithdrawnSamples.last(db)
         return (nil, ConsumerState(filter: filter, undone: undone, isReset: receipt != nil))
       }
-      if let receipt, try !receipt.isCurrent(state, db) { state.startOver(undone: try UndoneSamples.last(db)) }
+      if let receipt, try !receipt.isCurrent(state, db) { state.startOver(undone: try WithdrawnSamples.last(db)) }
       return (row, state)
     }
     let isAsWanted = try await read { db in
@@ -98,7 +98,7 @@ extension HealthStore {
     try await write { db in
       let row = try ConsumerRow.fetch(name, db)
       guard let filter = filter ?? row?.state.filter else { return }
-      let state = ConsumerState(filter: filter, undone: try UndoneSamples.last(db), isReset: true)
+      let state = ConsumerState(filter: filter, undone: try WithdrawnSamples.last(db), isReset: true)
       if let row {
         try ConsumerRow.replace(row.revision, with: state, of: name, db)
       } else {

@@ -33,7 +33,7 @@ enum EarlierReadings {
       }
       for (copy, change) in samples where isEarlier(copy.sample) {
         var copy = copy
-        try UndoneSamples.add(copy.sample.type, start: copy.sample.start.microseconds, copy.sample.uuid, db)
+        try WithdrawnSamples.add(copy.sample.type, start: copy.sample.start.microseconds, copy.sample.uuid, db)
         copy.sample.uuid = SampleIdentity.uuid(ofReading: copy.sample)
         if let other = newest[copy.sample.uuid] {
           let isNewer = try copy.isNewer(than: other.copy)

@@ -38,7 +38,7 @@ enum EarlierTwins {
     let wasImported = try records.contains { try ImportTrail.contains($0.change, db) }
     // Random identities first, so that no two records have the same identity in between.
     for record in records {
-      try UndoneSamples.add(key.type, start: start, record.copy.uuid, db)
+      try WithdrawnSamples.add(key.type, start: start, record.copy.uuid, db)
       try db.execute(
         sql: "UPDATE sample SET uuid = randomblob(16) WHERE change = ?", arguments: [record.change])
     }

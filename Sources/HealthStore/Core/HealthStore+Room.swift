@@ -29,13 +29,13 @@ extension HealthStore {
   private static func reserve(of space: DiskSpace) -> UInt64 { min(64 << 20, space.bytes / 20) }
 
   /// Runs work that must succeed even on a full disk, such as writing an audit event. If the disk is full, frees the
-  /// reserved space (``RoomReserve``), except for the part kept for the most urgent work.
+  /// reserved space (``DiskSpaceReserve``), except for the part kept for the most urgent work.
   func withReserve<Result>(
     _ body: () async throws(StoreError) -> Result
   ) async throws(StoreError) -> Result {
     guard let reserve else { return try await body() }
     return try await reserve.released(
-      keeping: RoomReserve.forTheMostUrgent, where: { $0 == .diskFull(path: path) }, body)
+      keeping: DiskSpaceReserve.forTheMostUrgent, where: { $0 == .diskFull(path: path) }, body)
   }
 
   /// Throws ``StoreError/lowSpace(path:free:needed:)`` if the store's disk has too little space for the changes.

@@ -48,7 +48,7 @@ public final class HealthStore: Sendable {
   let pool: DatabasePool
   let epochs: EpochKeeper
   let watch: StoreWatch
-  let patience: LockPatience
+  let patience: LockBusyHandler
   /// A shared lock that prevents the replacement of the open store, or `nil` if the store is read-only.
   private let presence: FileLock?
   /// The inode of ``path`` when it was opened.
@@ -56,7 +56,7 @@ public final class HealthStore: Sendable {
   /// A function that returns the space on the disk of a path, or `nil` if the disk is not checked.
   let space: (@Sendable (String) -> DiskSpace?)?
   /// Reserved space for audit events on a full disk, or `nil` if the disk is not checked.
-  let reserve: RoomReserve?
+  let reserve: DiskSpaceReserve?
   private let clock: @Sendable () -> Timestamp
 
   /// Opens the store in `directory`, and creates both if `create` is true.
@@ -77,9 +77,9 @@ public final class HealthStore: Sendable {
     self.space = space
     self.clock = clock
     let directory = HomeDirectory.resolved(directory)
-    reserve = space == nil ? nil : RoomReserve(directory: directory)
+    reserve = space == nil ? nil : DiskSpaceReserve(directory: directory)
     let path = Self.path(in: directory)
-    let patience = LockPatience(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
+    let patience = LockBusyHandler(limit: busyTimeout) { whileLocked?(LockHolder.name(ofWriterTo: path)) }
     self.path = path
     self.patience = patience
     self.directory = directory
@@ -125,7 +125,7 @@ public final class HealthStore: Sendable {
     let path = Self.path(in: directory)
     self.path = path
     self.directory = directory
-    patience = LockPatience(limit: Self.busyTimeout) {}
+    patience = LockBusyHandler(limit: Self.busyTimeout) {}
     (space, reserve, presence, inode) = (nil, nil, nil, nil)
     clock = { .now }
     do {

@@ -3,7 +3,7 @@ import HealthModel
 
 extension HealthStore.Digests {
   /// Returns a digest as ``current(_:months:)`` does that also covers the content of the samples, as far as a reader
-  /// with this filter may see it (``SampleCut``). Reads every sample within one transaction, so use it for a number
+  /// with this filter may see it (``SampleRedaction``). Reads every sample within one transaction, so use it for a number
   /// of samples that takes only moments (``RecordDigest/parts(ofAtMost:)``).
   public func deep(
     _ filter: SampleFilter = .everything, months: ClosedRange<CalendarMonth>? = nil
@@ -34,12 +34,12 @@ extension HealthStore.Digests {
 /// Sums of the hashes of whole samples.
 private struct ContentScan {
   private let db: Database
-  private let cut: SampleCut
+  private let cut: SampleRedaction
   private let sources: String
   private var hasher = ContentHasher()
   private(set) var sums: [DigestSums.Key: UInt128] = [:]
 
-  init(_ db: Database, _ cut: SampleCut, _ sources: String) {
+  init(_ db: Database, _ cut: SampleRedaction, _ sources: String) {
     self.db = db
     self.cut = cut
     self.sources = sources

@@ -39,7 +39,7 @@ extension HealthStore.Feed {
   /// - Parameter cut: the parts of each sample that the reader may see.
   public func codedChanges(
     since anchor: Anchor, epoch: Epoch? = nil, filter: SampleFilter = .everything,
-    cut: SampleCut = SampleFilter.everything.cut, limit: Int
+    cut: SampleRedaction = SampleFilter.everything.cut, limit: Int
   ) async throws(StoreError) -> CodedChangePage {
     try await store.read { [store] db in
       let feed = try FeedReader(db, store.epochs).page(

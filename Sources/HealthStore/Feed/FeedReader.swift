@@ -26,7 +26,8 @@ struct FeedReader {
   }
 
   /// Returns a page of changes; see ``HealthStore/Feed/changes(since:epoch:filter:limit:)``.
-  func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleCut? = nil, limit: Int) throws -> Page
+  func page(after anchor: Anchor, epoch: Epoch?, filter: SampleFilter, cut: SampleRedaction? = nil, limit: Int) throws
+    -> Page
   {
     let counter = try requirePosition(anchor, epoch)
     let condition = try FilterCondition(filter, db: db)
@@ -56,7 +57,8 @@ struct FeedReader {
   ///     became hidden is then a tombstone, and a sample that is shown again an addition.
   ///   - text: the maximum size of metadata, payloads and names in bytes. The sample that exceeds it is the last.
   func walk(
-    after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?, cut: SampleCut? = nil,
+    after start: Int64, upTo end: Int64, samples: FilterCondition, tombstones: FilterCondition?,
+    cut: SampleRedaction? = nil,
     shown: Bool = false, limit: Int, text: Int = maximumText
   ) throws -> Walk {
     let limit = max(1, limit)

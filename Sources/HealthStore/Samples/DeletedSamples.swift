@@ -103,7 +103,7 @@ struct DeletedSamples {
   // MARK: What stands for it
 
   /// A stored sample in the place of a deleted one.
-  struct StandIn {
+  struct Substitute {
     /// The change number of the sample's row.
     var change: Int64
     var start: Int64
@@ -112,17 +112,17 @@ struct DeletedSamples {
 
   /// Returns the sample that a link refers to; see ``standIn(for:start:type:)``. If that sample is hidden, returns
   /// the sample that is shown in its place.
-  func standIn(for link: SampleReference) throws -> StandIn? {
+  func standIn(for link: SampleReference) throws -> Substitute? {
     guard let type = try link.type.id(in: db) else { return nil }
     guard let found = try standIn(for: link.uuid, start: link.start.microseconds, type: type) else { return nil }
     guard try Visibility.isHidden(found.change, db) else { return found }
     var visibility = Visibility(db)
     return try visibility.shown(insteadOf: found.change, type: type, start: found.start)
-      .map { StandIn(change: $0.change, start: $0.start, uuid: $0.uuid) } ?? found
+      .map { Substitute(change: $0.change, start: $0.start, uuid: $0.uuid) } ?? found
   }
 
   /// Returns the sample itself or, if it is deleted, its replacement or restored copy.
-  func standIn(for uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+  func standIn(for uuid: UUID, start: Int64, type: Int64) throws -> Substitute? {
     var seen: Set<UUID> = []
     var next: UUID? = uuid
     while let uuid = next, seen.insert(uuid).inserted {
@@ -135,7 +135,7 @@ struct DeletedSamples {
   }
 
   /// Returns the restored copy of a deleted sample.
-  func restored(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+  func restored(_ uuid: UUID, start: Int64, type: Int64) throws -> Substitute? {
     var ordinal = 0
     while true {
       let restored = SampleIdentity.uuid(ofRestored: uuid, ordinal: ordinal)
@@ -148,13 +148,13 @@ struct DeletedSamples {
 
   /// Returns the sample with a UUID. For a derived UUID any start in the same second matches, because an app's start
   /// has fractions of a second and an export's has none.
-  private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> StandIn? {
+  private func sample(_ uuid: UUID, start: Int64, type: Int64) throws -> Substitute? {
     var query = try Binding(
       db, "SELECT change, start FROM sample WHERE type = ? AND start BETWEEN ? AND ? AND uuid = ? LIMIT 1")
     query.bind(type)
     query.bind(uuid.isDerived ? Timestamp(microseconds: start).second : uuid.range(ofStart: start))
     query.bind(uuid)
-    return try query.integers(db).map { StandIn(change: $0.0, start: $0.1, uuid: uuid) }
+    return try query.integers(db).map { Substitute(change: $0.0, start: $0.1, uuid: uuid) }
   }
 
   /// Returns the sample that a tombstone names as its replacement.

@@ -1,14 +1,14 @@
 import GRDB
 import HealthModel
 
-/// A detector of stored samples that lack parts that its sender was not allowed to see (``SampleCut``).
+/// A detector of stored samples that lack parts that its sender was not allowed to see (``SampleRedaction``).
 struct PartialCopies {
-  /// The kinds of ``SampleCut/kinds``, as values of ``CodedSample/kind``.
+  /// The kinds of ``SampleRedaction/kinds``, as values of ``CodedSample/kind``.
   private let kinds: Set<UInt32>
 
   /// Creates a detector for changes with these kinds.
   init(kinds: [String]) {
-    self.kinds = Set(kinds.indices.filter { SampleCut.kinds.contains(kinds[$0]) }.map(UInt32.init))
+    self.kinds = Set(kinds.indices.filter { SampleRedaction.kinds.contains(kinds[$0]) }.map(UInt32.init))
   }
 
   func concern(_ sample: CodedSample) -> Bool { !kinds.isEmpty && kinds.contains(sample.kind) }

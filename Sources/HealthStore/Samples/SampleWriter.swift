@@ -236,7 +236,7 @@ struct SampleWriter {
     let isElsewhere = merged.sample.start.microseconds != present.start
     // A consumer that filters by the previous source may not see the new sample.
     if isElsewhere || merged.sample.source.name != merge.present.source.name {
-      try UndoneSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
+      try WithdrawnSamples.add(merged.sample.type, start: present.start, merged.sample.uuid, db)
     }
     if isElsewhere { touched.touch(Timestamp(microseconds: present.start), run.type) }
     var coder = ChangeCoder()
@@ -464,7 +464,7 @@ struct SampleWriter {
       tally.removed += 1
       if tombstone.uuid.isDerived { tally.removedDerived += 1 }
       if tally.isMixed { touched.touch(Timestamp(microseconds: start), type) }
-      if start != told { try UndoneSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
+      if start != told { try WithdrawnSamples.add(try TypeNames(db).name(type), start: start, tombstone.uuid, db) }
     }
     return source
   }

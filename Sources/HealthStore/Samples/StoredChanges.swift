@@ -8,7 +8,7 @@ struct StoredChanges {
   static let tombstoneColumns = "change, type, start, uuid, deleted, duration, source, road, hint, statement"
 
   private let db: Database
-  private let cut: SampleCut?
+  private let cut: SampleRedaction?
   private var types = StoredDictionary("SELECT identifier FROM type WHERE id = ?", decode: { SampleType($0) })
   private var units = StoredDictionary.units
   private var kinds = StoredDictionary.kinds
@@ -36,7 +36,7 @@ struct StoredChanges {
   /// Creates an empty collection.
   ///
   /// - Parameter cut: the parts of samples that the reader may see; `nil` for all.
-  init(_ db: Database, cut: SampleCut? = nil) {
+  init(_ db: Database, cut: SampleRedaction? = nil) {
     self.db = db
     self.cut = cut.flatMap { $0.isWhole ? nil : $0 }
   }
@@ -48,7 +48,7 @@ struct StoredChanges {
     var payload: UInt32?
     let kind = try kinds.index(of: row.integer(8), db)
     var (payloadText, metadataText) = (row.text(11), row.text(12))
-    if let cut, SampleCut.kinds.contains(kinds.values[Int(kind)]) {
+    if let cut, SampleRedaction.kinds.contains(kinds.values[Int(kind)]) {
       try cut.apply(kind: kinds.values[Int(kind)], to: &payloadText, &metadataText)
     }
     if let text = payloadText {
@@ -121,7 +121,7 @@ extension SampleRoad {
   }
 }
 
-extension SampleCut {
+extension SampleRedaction {
   /// Applies the cut to the texts of a row.
   fileprivate func apply(kind: String, to payload: inout String?, _ metadata: inout String?) throws {
     let stored = (

@@ -532,7 +532,7 @@ extension SampleWriter {
     tally.removedDerived += 1
     touched.touch(Timestamp(microseconds: start), type)
     // No tombstone has this identity.
-    try UndoneSamples.add(try TypeNames(db).name(type), start: start, uuid, db)
+    try WithdrawnSamples.add(try TypeNames(db).name(type), start: start, uuid, db)
   }
 
   /// Inserts a record.

@@ -20,7 +20,7 @@ public protocol PeerDialect: Sendable {
   static func recognises(_ announcement: DiscoveredPeer) -> Bool
 
   /// Returns whether a server's unauthenticated answers are those of this dialect.
-  static func recognises(_ greeting: PeerGreeting) async throws -> Bool
+  static func recognises(_ greeting: ServerProbe) async throws -> Bool
 
   /// Parses the text of a QR code of this dialect, or returns `nil` for any other text.
   ///
@@ -101,7 +101,7 @@ public enum PeerDialects {
 
   /// Returns the dialect that a server's unauthenticated answers identify, or `nil` if hpeer does not speak it.
   public static func dialect(
-    of greeting: PeerGreeting, among candidates: [any PeerDialect.Type] = all
+    of greeting: ServerProbe, among candidates: [any PeerDialect.Type] = all
   ) async throws -> (any PeerDialect.Type)? {
     for dialect in candidates where try await dialect.recognises(greeting) { return dialect }
     return nil
@@ -116,7 +116,7 @@ extension ServerRecord {
 // Defaults that suit most dialects.
 extension PeerDialect {
   public static var traits: DialectTraits { DialectTraits() }
-  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool { false }
+  public static func recognises(_ greeting: ServerProbe) async throws -> Bool { false }
   public static func invitation(in text: String) throws -> PairingInvitation? { nil }
   public static func invitation(typed code: String, for fingerprint: Fingerprint) -> PairingInvitation? { nil }
   public static func coverage(of position: String) -> PullCoverage? { nil }

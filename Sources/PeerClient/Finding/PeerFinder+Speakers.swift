@@ -74,7 +74,7 @@ extension PeerFinder {
     if let server = paired.first(where: { $0.fingerprint == fingerprint }) {
       return PeerSpeaker(dialect: server.dialect, isPaired: true)
     }
-    let greeting = PeerGreeting(endpoint, trust: .pinned(fingerprint, peer: endpoint.description))
+    let greeting = ServerProbe(endpoint, trust: .pinned(fingerprint, peer: endpoint.description))
     return PeerSpeaker(dialect: try await PeerDialects.dialect(of: greeting)?.name, isPaired: false)
   }
 

@@ -16,7 +16,7 @@ extension Pull {
     var done = PullProgress()
     let clock = ClientNetwork.current.clock
     try await withPeer { session in
-      var repeated = RepeatedChanges(session.limits, isApp: server.traits.isApp)
+      var repeated = RepeatGuard(session.limits, isApp: server.traits.isApp)
       repeated.reset(done)
       if full { try await startOver(session) }
       try await catchUp(session, &done, &repeated, progress)

@@ -68,7 +68,7 @@ public struct Pull: Sendable {
   public func run(full: Bool = false, progress: Report) async throws -> PullProgress {
     var done = PullProgress()
     try await withPeer { session in
-      var repeated = RepeatedChanges(session.limits, isApp: server.traits.isApp)
+      var repeated = RepeatGuard(session.limits, isApp: server.traits.isApp)
       repeated.reset(done)
       if full { try await startOver(session) }
       try await catchUp(session, &done, &repeated, progress)
@@ -103,7 +103,7 @@ public struct Pull: Sendable {
 
   /// Sends requests until the peer has nothing more.
   func catchUp(
-    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report
+    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatGuard, _ progress: Report
   ) async throws {
     var more = true
     var hasStartedOver = false
@@ -128,7 +128,7 @@ public struct Pull: Sendable {
   ///
   /// - Parameter waiting: the long-poll state, for a request that the peer may hold until there are changes.
   func request(
-    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatedChanges, _ progress: Report,
+    _ session: any PeerSession, _ done: inout PullProgress, _ repeated: inout RepeatGuard, _ progress: Report,
     waiting: PullWaiting? = nil
   ) async throws -> Bool {
     var position = try await store.feed.position(of: consumer)

@@ -5,7 +5,7 @@ import PeerTrust
 
 extension PeerConnection {
   /// Returns the peer's view of its pairing with this machine, or `nil` if the peer refuses the token or is locked.
-  func otherEnd(of server: ServerRecord) async throws -> PeerTrial.OtherEnd? {
+  func otherEnd(of server: ServerRecord) async throws -> PeerDiagnosis.OtherEnd? {
     let head = try await send(
       .GET, Route.pairing, headers: [("Authorization", "Bearer \(server.credential.text)")])
     let raw = try await body(limit: limits.pairingView.bytes)

@@ -9,7 +9,7 @@ final class BrowseSession: AvahiSession {
   private let report: (BrowseEvent) -> Void
   private var browser: OpaquePointer?
   private var browserFailed = false
-  private var ledger = AnnouncementLedger<ServiceKey>()
+  private var ledger = ResolverScheduler<ServiceKey>()
   /// The open resolvers. Each one must live until its C object is freed.
   private var resolvers: [ServiceKey: ServiceResolver] = [:]
   /// The services reported as found and not lost since.
@@ -78,7 +78,7 @@ final class BrowseSession: AvahiSession {
     if !daemonWasReached { throw reason }
     browser = nil
     browserFailed = false
-    ledger = AnnouncementLedger()
+    ledger = ResolverScheduler()
     // The C objects were freed with the connection.
     resolvers = [:]
     services = [:]

@@ -17,7 +17,7 @@ import ServiceLifecycle
 public struct ControlServer: Service {
   private let path: String
   private let name: @Sendable () -> String?
-  private let desk: PairingDesk
+  private let desk: PairingCoordinator
   private let events: PairingEvents
   private let payload: @Sendable (PairingCode, Date) throws -> PairingPayload
   private let metrics: MetricsAnswer
@@ -36,7 +36,8 @@ public struct ControlServer: Service {
   ///   - metrics: returns the answer to `GET /metrics` over the socket, in the text format of Prometheus.
   ///   - payload: returns the pairing payload of a code and its expiry.
   public init(
-    path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    path: String, name: @escaping @Sendable () -> String?, desk: PairingCoordinator, events: PairingEvents,
+    logger: Logger,
     metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
   ) {
@@ -49,7 +50,8 @@ public struct ControlServer: Service {
   ///   - owner: the only user whose requests are answered.
   ///   - requestTimeout: the time limit for a process to send its request.
   init(
-    path: String, name: @escaping @Sendable () -> String?, desk: PairingDesk, events: PairingEvents, logger: Logger,
+    path: String, name: @escaping @Sendable () -> String?, desk: PairingCoordinator, events: PairingEvents,
+    logger: Logger,
     owner: uid_t, requestTimeout: Duration, clock: any Clock<Duration> = ContinuousClock(),
     metrics: @escaping @Sendable () async -> String = { "" },
     payload: @escaping @Sendable (PairingCode, Date) throws -> PairingPayload
@@ -69,14 +71,14 @@ public struct ControlServer: Service {
   public func run() async throws {
     // This process holds the lock of the store, so a socket here is left over from a dead server.
     unlink(path)
-    let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
+    let listener: NIOAsyncChannel<DisposableBox<Connection>, Never>
     do {
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelInitializer { $0.pipeline.addHandler(AcceptErrors()) }
         .bind(unixDomainSocketPath: path) { [requestTimeout] channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(RequestLine(timeout: TimeAmount(requestTimeout)))
-            return HandedOver(try Connection(wrappingChannelSynchronously: channel)) {
+            return DisposableBox(try Connection(wrappingChannelSynchronously: channel)) {
               try await $0.executeThenClose { _, _ in }
             }
           }

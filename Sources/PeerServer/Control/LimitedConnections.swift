@@ -8,7 +8,7 @@ extension NIOAsyncChannel where Outbound == Never {
   /// - Parameter limit: the maximum number of connections served at a time.
   func serveEach<Connection: Sendable>(
     atMost limit: Int, _ serve: @escaping @Sendable (Connection) async -> Void
-  ) async where Inbound == HandedOver<Connection> {
+  ) async where Inbound == DisposableBox<Connection> {
     let count = Mutex(0)
     try? await executeThenClose { connections in
       try await withThrowingDiscardingTaskGroup { group in

@@ -34,7 +34,7 @@ public struct MetricsServer: Service {
 
   /// Serves requests until shutdown. Throws ``PeerServerError`` if it cannot listen.
   public func run() async throws {
-    let listener: NIOAsyncChannel<HandedOver<Connection>, Never>
+    let listener: NIOAsyncChannel<DisposableBox<Connection>, Never>
     do {
       listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -42,7 +42,7 @@ public struct MetricsServer: Service {
         .bind(host: "127.0.0.1", port: port) { [requestTimeout] channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(RequestHead(timeout: TimeAmount(requestTimeout)))
-            return HandedOver(try Connection(wrappingChannelSynchronously: channel)) {
+            return DisposableBox(try Connection(wrappingChannelSynchronously: channel)) {
               try await $0.executeThenClose { _, _ in }
             }
           }

@@ -58,7 +58,7 @@ public enum InboxRefusal: Error, Hashable, Sendable {
 }
 
 /// A receiver of inbox deliveries.
-public protocol InboxTaking: Sendable {
+public protocol InboxHandler: Sendable {
   /// Stores a complete body or none of it. Called for one body at a time.
   ///
   /// - Throws: ``InboxRefusal``, or an error of the store or registry, after which the same body may be sent again.

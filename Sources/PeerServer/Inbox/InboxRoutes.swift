@@ -14,7 +14,7 @@ struct InboxRoutes: Sendable {
 
   let registry: PeerRegistry
   let audit: AuditTrail
-  let inbox: any InboxTaking
+  let inbox: any InboxHandler
   let limits: InboxLimits
   let clock: any Clock<Duration>
   /// The request budget of callers without a valid secret.

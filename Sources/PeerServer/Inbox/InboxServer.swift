@@ -48,7 +48,7 @@ public struct InboxServer: Service {
 
   /// - Parameter onListening: called with the port once connections are accepted.
   public init(
-    _ configuration: Configuration, registry: PeerRegistry, inbox: any InboxTaking, audit: AuditTrail, logger: Logger,
+    _ configuration: Configuration, registry: PeerRegistry, inbox: any InboxHandler, audit: AuditTrail, logger: Logger,
     onListening: @escaping @Sendable (Int) async -> Void
   ) {
     self.configuration = configuration

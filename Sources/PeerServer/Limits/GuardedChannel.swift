@@ -59,10 +59,10 @@ struct GuardedChannel: ServerChildChannel {
 /// finished explicitly, so this type does that.
 final class AcceptedConnection: ServerChildChannelValue {
   let connection: ServingConnection
-  private let value: HandedOver<GuardedChannel.Base.Value>
+  private let value: DisposableBox<GuardedChannel.Base.Value>
 
   init(_ value: GuardedChannel.Base.Value, _ connection: ServingConnection) {
-    self.value = HandedOver(value) { try await $0.executeThenClose { _, _ in } }
+    self.value = DisposableBox(value) { try await $0.executeThenClose { _, _ in } }
     self.connection = connection
     channel = value.channel
   }

@@ -10,7 +10,7 @@ struct ChangeQuery {
   var epoch: Epoch?
   var filter: SampleFilter
   /// The ``ClientScope/cut`` of the caller.
-  var cut: SampleCut
+  var cut: SampleRedaction
   var hash: UInt64
   var limit: Int
 

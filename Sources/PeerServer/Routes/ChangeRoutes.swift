@@ -29,7 +29,7 @@ struct ChangeRoutes: EndpointGroup {
   private let name: String
   /// The mark that distinguishes this machine from others with the same identity.
   private let mark: MachineMark?
-  private let machines: MetMachines
+  private let machines: TwinDetector
   /// The number of changes per read transaction and per token.
   private let pageSize: Int
   /// The permits for reading and encoding pages.
@@ -38,7 +38,7 @@ struct ChangeRoutes: EndpointGroup {
 
   init(
     store: HealthStore, audit: AuditTrail, persons: PersonMarks, waiting: ChangeWaiting, name: String, pageSize: Int,
-    semaphore: FairSemaphore, machines: MetMachines
+    semaphore: FairSemaphore, machines: TwinDetector
   ) {
     self.name = name
     self.machines = machines

@@ -28,7 +28,7 @@ struct ClientScope: Hashable, Sendable {
 
   /// The cut that removes from a sample what the client may not know about other samples. It depends on the scope,
   /// not on the request.
-  var cut: SampleCut { granted.cut }
+  var cut: SampleRedaction { granted.cut }
 
   /// Returns the hash for change tokens of a filter returned by ``applied(to:)``. It differs between scopes.
   func tokenHash(_ applied: SampleFilter) -> UInt64 { ChangeToken.filterHash(applied, scope: granted) }

@@ -16,7 +16,7 @@ struct PairingRoutes: EndpointGroup {
     Endpoint(.post, Route.plainPair, for: .anyone, plain),
   ]
 
-  let desk: PairingDesk
+  let desk: PairingCoordinator
   let limits: ServingLimits
   var clock: any Clock<Duration> = ContinuousClock()
 

@@ -9,7 +9,7 @@ import PeerTrust
 /// The route `GET /api/v2/pairing`: what this machine knows about its pairing with the caller, for diagnosis.
 ///
 /// If this machine also pulls from the caller, it tries to connect to the caller's last known address, never to an
-/// address that the caller names, and not for each request (``WayBack``).
+/// address that the caller names, and not for each request (``ReachabilityCheck``).
 struct PairingViewRoutes: EndpointGroup {
   static let endpoints: [Endpoint<Self>] = [
     Endpoint(.get, Route.pairing, for: .paired, view)
@@ -18,7 +18,7 @@ struct PairingViewRoutes: EndpointGroup {
   let store: HealthStore
   let registry: PeerRegistry
   let audit: AuditTrail
-  let way: WayBack
+  let way: ReachabilityCheck
 
   @Sendable private func view(_ request: Request, context: PeerRequestContext) async throws -> Response {
     let client = try context.authorized()

@@ -39,7 +39,7 @@ public struct PairedClient: Hashable, Sendable {
   /// new client may read everything.
   public let scope: SampleFilter?
 
-  /// Creates a paired client. Only the ``PairingDesk`` needs this; it is public for tests of the code that stores
+  /// Creates a paired client. Only the ``PairingCoordinator`` needs this; it is public for tests of the code that stores
   /// clients.
   public init(
     id: PeerID, name: String, tokenHash: TokenHash, certificateFingerprint: Fingerprint? = nil,

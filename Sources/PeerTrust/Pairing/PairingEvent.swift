@@ -2,13 +2,13 @@ import Foundation
 import PeerProtocol
 
 /// An event at the pairing desk, for the terminal and the audit log. No event holds a secret: a screen reads the code
-/// from ``PairingDesk/currentCode``.
+/// from ``PairingCoordinator/currentCode``.
 public enum PairingEvent: Hashable, Sendable {
   /// A window was opened. A window that was open before is replaced without an event of its own.
   case windowOpened(expiresAt: Date)
   /// The window was closed: no code is accepted any more.
   case windowClosed(CloseReason)
-  /// The last attempt failed and the desk is locked. Only a local ``PairingDesk/open()`` unlocks it.
+  /// The last attempt failed and the desk is locked. Only a local ``PairingCoordinator/open()`` unlocks it.
   case windowLocked
   /// The code was replaced; the previous code is no longer valid.
   case codeRotated(attemptsLeft: Int)

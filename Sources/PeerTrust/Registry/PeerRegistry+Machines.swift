@@ -4,7 +4,7 @@ import HealthModel
 import PeerProtocol
 
 /// An observation that two machines use the same identity.
-public struct TwinSighting: Hashable, Sendable {
+public struct ClonedIdentity: Hashable, Sendable {
   /// The role in which a peer is paired with this machine.
   public enum Role: String, Sendable {
     /// The peer reads from this machine.
@@ -33,8 +33,8 @@ extension PeerRegistry {
   /// - Parameter address: the peer's address, for display.
   /// - Returns: a sighting if a second machine uses the identity and this has not been reported recently.
   public func note(
-    _ mark: MachineMark, of peer: PeerID, as role: TwinSighting.Role, at address: String, now: Date = Date()
-  ) async throws -> TwinSighting? {
+    _ mark: MachineMark, of peer: PeerID, as role: ClonedIdentity.Role, at address: String, now: Date = Date()
+  ) async throws -> ClonedIdentity? {
     try await write { db in
       let arguments: StatementArguments = [role.rawValue, peer.hex]
       let last = try Row.fetchOne(
@@ -56,7 +56,7 @@ extension PeerRegistry {
           """, arguments: arguments)
       guard let last, isKnown == true, last["mark"] != mark.text else { return nil }
       let told = try Int64.fetchOne(db, sql: "SELECT seen FROM twin WHERE role = ? AND peer = ?", arguments: arguments)
-      let sighting = TwinSighting(role: role, peer: peer, addresses: [address, last["address"]], seen: now)
+      let sighting = ClonedIdentity(role: role, peer: peer, addresses: [address, last["address"]], seen: now)
       try db.execute(
         sql: """
           INSERT INTO twin(role, peer, first, second, seen) VALUES (?, ?, ?, ?, ?)
@@ -70,15 +70,15 @@ extension PeerRegistry {
   /// Returns the twin sightings since a date, oldest first.
   ///
   /// - Parameter start: the earliest date.
-  public func twins(since start: Date) async throws -> [TwinSighting] {
+  public func twins(since start: Date) async throws -> [ClonedIdentity] {
     try await read { db in
       try Row.fetchAll(db, sql: "SELECT * FROM twin WHERE seen >= ? ORDER BY seen", arguments: [start.microseconds])
         .compactMap { row in
-          guard let role = TwinSighting.Role(rawValue: row["role"]), let peer = PeerID(hex: row["peer"] as String)
+          guard let role = ClonedIdentity.Role(rawValue: row["role"]), let peer = PeerID(hex: row["peer"] as String)
           else {
             return nil
           }
-          return TwinSighting(
+          return ClonedIdentity(
             role: role, peer: peer, addresses: [row["first"], row["second"]], seen: Date(microseconds: row["seen"]))
         }
     }

@@ -5,7 +5,7 @@ import PeerProtocol
 /// The client's side of `hpeer-pair/1`, up to the client's proof.
 ///
 /// ```swift
-/// func pair(own: PeerID, _ code: PairingCode, with desk: PairingDesk, seen: Fingerprint) async throws -> PairedServer {
+/// func pair(own: PeerID, _ code: PairingCode, with desk: PairingCoordinator, seen: Fingerprint) async throws -> PairedServer {
 ///   let exchange = try await PairingClientExchange(
 ///     hello: await desk.hello(), code: code, clientID: own, name: "laptop", serverFingerprint: seen)
 ///   let response = try await desk.start(exchange.startRequest, from: "192.0.2.7")  // POST /pair/v1/start

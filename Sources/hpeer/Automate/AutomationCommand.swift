@@ -167,7 +167,7 @@ extension AutomationContext {
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     return AutomationContext(
       home, local,
-      pull: PullOperation(local, finder: finder, persons: PersonCheck(registry), notice: PeerConversation.tell),
+      pull: PullOperation(local, finder: finder, persons: PersonCheck(registry), notice: PeerPrompts.tell),
       program: Hpeer.version)
   }
 }

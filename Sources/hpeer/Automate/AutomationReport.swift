@@ -79,13 +79,13 @@ enum AutomationPresentation {
     case .ended(let result):
       Console.say(
         "\(name): \(PlainText.escaped(result, limit: 300)).", .information,
-        EntryFields(.automationFinished, automation: automation))
+        JournalFields(.automationFinished, automation: automation))
     case .failed(let error, let pause):
       let again = pause.map { " Trying again in \(HumanFormat.duration($0))." } ?? ""
       Console.say(
-        "\(name): \(ErrorText.of(error))\(again)", .warning, EntryFields(.automationFailed, automation: automation))
+        "\(name): \(ErrorText.of(error))\(again)", .warning, JournalFields(.automationFailed, automation: automation))
     case .unreadableSettings(let error):
-      Console.warn("the automations stay as they were: \(ErrorText.of(error))", EntryFields(.settingsRefused))
+      Console.warn("the automations stay as they were: \(ErrorText.of(error))", JournalFields(.settingsRefused))
     }
   }
 }

@@ -6,7 +6,7 @@ import HealthOperations
 import OperatingSystem
 import Terminal
 
-struct BackupCommand: AsyncParsableCommand, TakesWordsOfItsOwn {
+struct BackupCommand: AsyncParsableCommand, DefaultSubcommandTakesArguments {
   static let configuration = CommandConfiguration(
     commandName: "backup",
     abstract: "Write everything that this machine holds into one encrypted file.",

@@ -39,7 +39,7 @@ struct PeerRestoring {
     let finder = PeerFinder(registry: registry, ownID: identity.id) { PlainText.escaped($0) }
     let pull = PullOperation(
       local, finder: finder, persons: PersonCheck(registry), isFull: true, progress: ProgressBars(),
-      confirm: PeerConversation.confirmation, notice: PeerConversation.tell)
+      confirm: PeerPrompts.confirmation, notice: PeerPrompts.tell)
     var report = Report(peers: [], samples: 0, deleted: 0, digest: "")
     var record = BackupManifest.Record(try await store.digests.current().record)
     for (server, endpoints) in try await servers(local, finder) {

@@ -119,7 +119,7 @@ struct RestoreCommand: AsyncParsableCommand {
   }
 
   /// Asks a person to approve what a backup brings. Anyone who knows a public key can have made the backup for it.
-  private static func review(_ powers: RestoredPowers, yes: Bool) async throws -> Bool {
+  private static func review(_ powers: RestoredPermissions, yes: Bool) async throws -> Bool {
     let parts = [
       ("programs that are run", powers.programs), ("destinations", powers.destinations),
       ("machines that may read the record", powers.clients), ("machines that are pulled from", powers.servers),
@@ -158,7 +158,7 @@ enum RestorationText {
     Console.warn(
       "this machine was restored from a backup of \(restoration.made.formatted(.iso8601)), and what was deleted since would "
         + "be there again: paired machines get no answer yet.",
-      EntryFields(.serverLocked))
+      JournalFields(.serverLocked))
     for server in restoration.servers {
       let name = PlainText.escaped(server.name, limit: 100)
       Console.say("  \(name) may know of deletions: `hpeer pull \(server.id.short)` or `hpeer run` asks it.")

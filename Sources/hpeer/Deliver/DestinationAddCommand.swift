@@ -192,7 +192,7 @@ struct DestinationRemove: AsyncParsableCommand {
     let store = try? home.openStore()
     for kind in DestinationKinds.all {
       let consumer = "\(kind.description.kind.rawValue):\(name)"
-      if let store, try await Resynchronization.isKnown(consumer, in: store) { isLeftOver = true }
+      if let store, try await RedeliveryRequests.isKnown(consumer, in: store) { isLeftOver = true }
     }
     if file != nil, section == nil, !isLeftOver { _ = try destination.section(home) }
     if section != nil || file == nil {
@@ -206,7 +206,7 @@ struct DestinationRemove: AsyncParsableCommand {
     if let section { home.forgetSecrets(of: section) }
     if let store {
       for kind in DestinationKinds.all {
-        try await Resynchronization.forget("\(kind.description.kind.rawValue):\(name)", in: store)
+        try await RedeliveryRequests.forget("\(kind.description.kind.rawValue):\(name)", in: store)
       }
       try await store.audit.record(AuditEvent(.destinationChanged, ["destination": name, "change": "removed"]))
     }

@@ -50,10 +50,10 @@ struct DestinationReport: Encodable {
     var reports: [DestinationReport] = []
     for section in file.destinations {
       var report = DestinationReport(
-        section, behind: Resynchronization.behind(section.consumer, among: positions),
+        section, behind: RedeliveryRequests.behind(section.consumer, among: positions),
         states.first { $0.consumer == section.consumer })
       if report.state == .upToDate, let store,
-        try await Resynchronization.hasOldNumbers(section.consumer, units: section.common.units, in: store)
+        try await RedeliveryRequests.hasOldNumbers(section.consumer, units: section.common.units, in: store)
       {
         report.state = .behind
       }

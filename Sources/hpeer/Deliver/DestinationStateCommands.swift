@@ -133,7 +133,7 @@ struct DestinationResync: AsyncParsableCommand {
     let store = try common.homeDirectory.createStore()
     let zone = try await zone.timeZone(in: store)
     let start = beginning.bound(in: zone, now: .now)?.start(in: zone, now: .now)
-    try await Resynchronization.request(section.consumer, from: start, in: store)
+    try await RedeliveryRequests.request(section.consumer, from: start, in: store)
     let what = start == nil ? "everything" : "that"
     Console.say("\(section.name) gets \(what) again with the next delivery: \(nextDelivery).")
   }

@@ -134,8 +134,8 @@ struct SyncCommand: AsyncParsableCommand {
     let positions = try await store.consumers()
     var sum = 0
     for section in sections {
-      guard section.common.selectsAll, !Resynchronization.isAsked(section.consumer, among: positions),
-        let behind = Resynchronization.behind(section.consumer, among: positions)
+      guard section.common.selectsAll, !RedeliveryRequests.isAsked(section.consumer, among: positions),
+        let behind = RedeliveryRequests.behind(section.consumer, among: positions)
       else { return nil }
       sum += behind
     }
@@ -191,7 +191,7 @@ struct SyncCommand: AsyncParsableCommand {
 enum DeliveryPresentation {
   static func tell(_ destination: String, _ event: DeliveryEvent) {
     let name = PlainText.escaped(destination)
-    let failed = EntryFields(.deliveryFailed, destination: destination)
+    let failed = JournalFields(.deliveryFailed, destination: destination)
     switch event {
     case .began: break
     case .courier(.failed(let reason, let pause)):
@@ -201,7 +201,7 @@ enum DeliveryPresentation {
     case .courier(.refused(let samples)):
       Console.say(
         "\(name): \(HumanFormat.count(samples.count, "sample")) refused: `hpeer destination rejected \(name)`.",
-        .warning, EntryFields(.deliveryRefused, destination: destination))
+        .warning, JournalFields(.deliveryRefused, destination: destination))
     case .courier(.lost(let loss)):
       Console.say("\(name): \(PlainText.escaped(loss, limit: 300)).", .warning, failed)
     case .courier(.delivered): break
@@ -209,7 +209,7 @@ enum DeliveryPresentation {
       let reason = ErrorText.line(ErrorText.of(error), named: name)
       Console.say("\(reason) Trying again in \(HumanFormat.duration(pause)).", .warning, failed)
     case .unreadableSettings(let error):
-      Console.warn("the settings stay as they were: \(ErrorText.of(error))", EntryFields(.settingsRefused))
+      Console.warn("the settings stay as they were: \(ErrorText.of(error))", JournalFields(.settingsRefused))
     }
   }
 }

@@ -147,7 +147,7 @@ extension PairingWindowError: WordedError {
   }
 }
 
-extension UntoldApp: WordedError {
+extension UnpairingNotSupported: WordedError {
   var status: ExitStatus { .other }
   var sentence: String { "\(self)" }
 }

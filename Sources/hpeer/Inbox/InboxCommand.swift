@@ -51,7 +51,7 @@ struct InboxList: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     let senders = try await home.openRegistryForReading().inboxSenders()
-    let place = try InboxPlace(home.settings(), host: nil)
+    let place = try InboxAddress(home.settings(), host: nil)
     if output.json {
       return try Console.print(
         json: Report(
@@ -116,7 +116,7 @@ struct InboxAdd: AsyncParsableCommand {
   func run() async throws {
     let home = common.homeDirectory
     // This is checked before anything is asked.
-    let place = try InboxPlace(home.settings(), host: host)
+    let place = try InboxAddress(home.settings(), host: host)
     let senders = InboxSenders(try await home.openRegistry(), auditedIn: try home.createStore())
     if try await senders.needsPerson(), !mergePerson { try await askWhosePhone(home) }
     let secret = try await senders.add(name, types: selection.setWithMembers)
@@ -180,7 +180,7 @@ enum InboxPresentation {
       case .proxied: "as HTTP from this machine only, for a reverse proxy"
       case .insecure: "as HTTP"
       }
-    Console.say("Inbox open on port \(port), \(how).", .information, EntryFields(.inboxStarted))
+    Console.say("Inbox open on port \(port), \(how).", .information, JournalFields(.inboxStarted))
     if settings.security == .insecure {
       Console.warn("anyone on this network can read the secrets of the inbox and everything that is sent to it.")
     }

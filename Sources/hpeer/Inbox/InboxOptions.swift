@@ -49,7 +49,7 @@ struct InboxOptions: ParsableArguments {
 }
 
 /// The address to which apps send, as far as this machine's settings say it.
-struct InboxPlace {
+struct InboxAddress {
   var scheme: String
   var host: String
   var port: Int

@@ -34,7 +34,7 @@ struct PairingDialogue {
   init(_ home: Home, registry: PeerRegistry, identity: PeerIdentity, finder: PeerFinder) {
     (self.home, self.registry) = (home, registry)
     operation = PairOperation(
-      home, registry: registry, identity: identity, finder: finder, notice: PeerConversation.tell)
+      home, registry: registry, identity: identity, finder: finder, notice: PeerPrompts.tell)
   }
 
   /// Pairs and stores the result. Tries the endpoints in order.
@@ -74,7 +74,7 @@ struct PairingDialogue {
   private func askWhosePhone(_ server: ServerRecord) async throws {
     let home = home
     guard let store = try await onThread({ _ in try home.openStoreIfThere() }), try await !store.isEmpty(),
-      let confirm = PeerConversation.confirmation,
+      let confirm = PeerPrompts.confirmation,
       try await confirm(server, .unknown)
     else { return }
     let check = PersonCheck(registry)

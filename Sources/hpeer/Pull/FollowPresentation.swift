@@ -39,8 +39,8 @@ struct FollowPresentation {
   }
 
   static func tell(_ event: FollowEvent, of server: ServerRecord, json: Bool) throws {
-    func say(_ text: String, _ event: EntryFields.Event, _ priority: LinePriority = .information) {
-      Console.say("\(PlainText.escaped(server.name)): \(text)", priority, EntryFields(event, peer: server.name))
+    func say(_ text: String, _ event: JournalFields.Event, _ priority: LinePriority = .information) {
+      Console.say("\(PlainText.escaped(server.name)): \(text)", priority, JournalFields(event, peer: server.name))
     }
     switch event {
     case .came(let new): try print(new, of: server, json: json)
@@ -68,7 +68,7 @@ struct FollowPresentation {
     try Console.print(
       "\(PlainText.escaped(server.name)): \(HumanFormat.count(new.added)) added, \(HumanFormat.count(new.deleted)) deleted, "
         + "\(HumanFormat.count(new.unchanged)) unchanged, \(HumanFormat.bytes(new.bytes))",
-      EntryFields(.peerChanges, peer: server.name))
+      JournalFields(.peerChanges, peer: server.name))
   }
 
   /// Returns the reason in a few words, without advice: hpeer already does what it advises.

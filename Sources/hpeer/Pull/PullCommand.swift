@@ -111,8 +111,8 @@ struct PullCommand: AsyncParsableCommand {
       local, finder: finder, persons: PersonCheck(registry, merges: mergePerson), types: selection.types.withMembers,
       isFull: full,
       infersDeletions: inferDeletions, silenceLimit: timeout, progress: ProgressBars(),
-      confirm: PeerConversation.confirmation,
-      notice: PeerConversation.tell)
+      confirm: PeerPrompts.confirmation,
+      notice: PeerPrompts.tell)
     let comparison =
       verify
       ? VerifyOperation(

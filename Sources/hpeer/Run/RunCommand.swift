@@ -60,8 +60,8 @@ struct RunCommand: AsyncParsableCommand {
     let reloads = Reloads()
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: serve, status: parts)
     var services: [ServiceGroupConfiguration.ServiceConfiguration] = [
-      .init(service: HangUps(home: home, reloads: reloads, reporting: reporting)),
-      .init(service: EndingWatch(home, tell: EndingText.warn)), .init(service: StorePresence(store)),
+      .init(service: ReloadOnHangup(home: home, reloads: reloads, reporting: reporting)),
+      .init(service: ExpiryMonitor(home, tell: EndingText.warn)), .init(service: StorePresence(store)),
     ]
     let zone = serve ? try HomeZone(try await store.settings.current()).timeZone : .current
     var server = Serving(home: home, local: local, options: serving, zone: zone, logger: logger)
@@ -69,7 +69,7 @@ struct RunCommand: AsyncParsableCommand {
     services += serve ? try await server.services(holding: lock) : server.inboxServices
     let pull = PullOperation(
       local, finder: PeerFinder(registry: local.registry, ownID: local.identity.id) { PlainText.escaped($0) },
-      persons: PersonCheck(local.registry), notice: PeerConversation.tell)
+      persons: PersonCheck(local.registry), notice: PeerPrompts.tell)
     if follow {
       let operation = FollowOperation(pull, waitsForRoom: true) { try FollowPresentation.tell($1, of: $0, json: false) }
       services.append(.init(service: FollowingService(home, local.registry, operation, reloads: reloads)))
@@ -92,12 +92,12 @@ struct RunCommand: AsyncParsableCommand {
     ).run()
     Console.say(
       "Goodbye: nothing is served, followed, delivered or done by itself on this machine any more.", .information,
-      EntryFields(.processStopped))
+      JournalFields(.processStopped))
   }
 }
 
 /// A service that has the settings read again on SIGHUP.
-private struct HangUps: Service {
+private struct ReloadOnHangup: Service {
   let home: Home
   let reloads: Reloads
   let reporting: ServiceReporting?
@@ -113,7 +113,7 @@ private struct HangUps: Service {
   }
 
   @Sendable private func reload() async {
-    Console.say("Reading the settings again.", .information, EntryFields(.settingsRead))
+    Console.say("Reading the settings again.", .information, JournalFields(.settingsRead))
     reloads.request()
     // Each part that needs the settings reports what is wrong with them.
     _ = try? await onThread { [home] _ in try home.settings() }

@@ -51,14 +51,14 @@ struct Serve: AsyncParsableCommand {
     let reporting = ServiceReporting.ofProcess(home: home, store: store, serves: true)
     serving.onListening = { await reporting?.ready("Serving on port \($0)") }
     var services = try await serving.services(holding: lock)
-    services.append(.init(service: EndingWatch(home, tell: EndingText.warn)))
+    services.append(.init(service: ExpiryMonitor(home, tell: EndingText.warn)))
     // The last service is the first to be shut down.
     if let reporting { services.append(.init(service: reporting)) }
     try await ServiceGroup(
       configuration: .init(services: services, gracefulShutdownSignals: [.sigint, .sigterm], logger: logger)
     ).run()
     Console.say(
-      "Stopped: this machine no longer shares its record.", .information, EntryFields(.processStopped))
+      "Goodbye. This machine no longer shares its record.", .information, JournalFields(.processStopped))
   }
 }
 

@@ -111,15 +111,15 @@ struct ServePresentation: Sendable {
     }
   }
 
-  private func advertising(_ text: String, _ event: EntryFields.Event) {
+  private func advertising(_ text: String, _ event: JournalFields.Event) {
     if interactive { Console.say(Console.style.dim(text)) } else { log(text, event) }
   }
 
-  private func tell(_ text: String, _ event: EntryFields.Event, peer: String? = nil, hint: String) {
+  private func tell(_ text: String, _ event: JournalFields.Event, peer: String? = nil, hint: String) {
     if interactive { Console.say("\(text) \(hint)") } else { log(text, event, peer: peer) }
   }
 
-  private func log(_ text: String, _ event: EntryFields.Event? = nil, peer: String? = nil) {
-    Console.log(text, .information, event.map { EntryFields($0, peer: peer) } ?? .none)
+  private func log(_ text: String, _ event: JournalFields.Event? = nil, peer: String? = nil) {
+    Console.log(text, .information, event.map { JournalFields($0, peer: peer) } ?? .none)
   }
 }

@@ -34,7 +34,7 @@ struct Serving {
       RestorationText.sayWaiting(restoration)
     } else if try await servingLock.since != nil {
       Console.warn(
-        "this machine is locked: paired machines get no answer until `hpeer unlock`.", EntryFields(.serverLocked))
+        "this machine is locked: paired machines get no answer until `hpeer unlock`.", JournalFields(.serverLocked))
     }
     let isInteractive = Console.isInteractive
     let presentation = ServePresentation(

@@ -183,7 +183,7 @@ struct StatusPresentation {
 enum EndingText {
   /// Warns about an ending while a server runs.
   @Sendable static func warn(_ ending: Ending, isOver: Bool) {
-    Console.warn(of(ending, isOver: isOver), EntryFields(.validityEnding, peer: ending.name))
+    Console.warn(of(ending, isOver: isOver), JournalFields(.validityEnding, peer: ending.name))
   }
 
   /// Returns the text about an ending. It may quote anything, so it must be escaped.

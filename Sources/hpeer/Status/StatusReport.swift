@@ -106,8 +106,8 @@ struct StatusReport: Encodable {
     let registry = try await home.openRegistryForReading()
     locked = try await registry.lockedSince()
     waitsFor = try await registry.restoration().map { $0.servers.map(\.name) + $0.clients.map(\.name) }
-    let security = try? InboxPlace(file, host: nil).security
-    let standing = try await InboxStanding(of: home, registry, store, security)
+    let security = try? InboxAddress(file, host: nil).security
+    let standing = try await InboxStatus(of: home, registry, store, security)
     if !standing.senders.isEmpty { inbox = InboxReport(standing) }
     ok = process != nil && !isFailing
   }
@@ -187,7 +187,7 @@ struct InboxReport: Encodable {
   var senders: [Sender]
   var certificate: Certificate?
 
-  init(_ standing: InboxStanding, now: Timestamp = .now) {
+  init(_ standing: InboxStatus, now: Timestamp = .now) {
     senders = standing.senders.map { sender in
       Sender(
         name: sender.name,

@@ -4,7 +4,7 @@ import Terminal
 
 /// A command with subcommands whose default subcommand takes arguments. A file that is named like another subcommand
 /// is given as `./NAME`.
-protocol TakesWordsOfItsOwn: ParsableCommand {}
+protocol DefaultSubcommandTakesArguments: ParsableCommand {}
 
 /// A command line before it is parsed. The parser takes options after the command only, and says of an unknown
 /// command only that it is unexpected.
@@ -69,7 +69,7 @@ struct CommandWords {
       let subcommands = command.configuration.subcommands
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
         // A command without subcommands takes arguments, and so do some with subcommands.
-        if subcommands.isEmpty || command is any TakesWordsOfItsOwn.Type, !isHelp { break }
+        if subcommands.isEmpty || command is any DefaultSubcommandTakesArguments.Type, !isHelp { break }
         // `hpeer audit yesterday`
         if !isHelp, SpokenTime.arranged(Array(rest), of: path.joined(separator: " ")) != Array(rest) { break }
         throw unknown(word, after: path, of: subcommands, below: root)
@@ -86,10 +86,10 @@ struct CommandWords {
   ) -> CommandFailure {
     let names = subcommands.map { $0._commandName }
     let command = (["hpeer"] + path).joined(separator: " ")
-    var similar = path.isEmpty ? CommandMeaning.commands(for: word).map { "`hpeer \($0)`" } : []
+    var similar = path.isEmpty ? CommandSynonyms.commands(for: word).map { "`hpeer \($0)`" } : []
     // Commands that close or delete something are never suggested.
     if similar.isEmpty {
-      similar = SimilarNames.suggestions(for: word, among: names.filter { !CommandMeaning.drastic.contains($0) })
+      similar = SimilarNames.suggestions(for: word, among: names.filter { !CommandSynonyms.drastic.contains($0) })
         .map { "`\(command) \($0)`" }
     }
     // `hpeer destination sync` for `hpeer sync`.
@@ -117,7 +117,7 @@ struct CommandWords {
 }
 
 /// The commands that people may mean by other words.
-enum CommandMeaning {
+enum CommandSynonyms {
   /// The commands that close or delete something, which are never suggested for other words.
   static let drastic: Set = ["delete", "lock", "remove", "restore", "revoke", "undelete", "unpair"]
 

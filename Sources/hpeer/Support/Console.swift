@@ -20,7 +20,7 @@ enum Console {
   /// Writes a message to standard error.
   ///
   /// - Parameter fields: The additional fields of the journal entry.
-  static func say(_ line: String = "", _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
+  static func say(_ line: String = "", _ priority: LinePriority = .information, _ fields: JournalFields = .none) {
     if enter(line, priority, fields) { return }
     // Work goes on even if the message cannot be written.
     try? OutputWriter.standardError.writeLine(
@@ -36,18 +36,18 @@ enum Console {
   }
 
   /// Writes a line of a log with the current time, which the journal adds by itself.
-  static func log(_ line: String, _ priority: LinePriority = .information, _ fields: EntryFields = .none) {
+  static func log(_ line: String, _ priority: LinePriority = .information, _ fields: JournalFields = .none) {
     say(isJournal ? line : "\(Date().localText) \(line)", priority, fields)
   }
 
   /// Writes a warning. It is escaped, because warnings quote errors, and errors may quote anything.
-  static func warn(_ line: String, _ fields: EntryFields = .none) {
+  static func warn(_ line: String, _ fields: JournalFields = .none) {
     say("\(style.yellow("warning:")) \(PlainText.escaped(line, limit: 1000))", .warning, fields)
   }
 
   /// Prints a line of data that is also an event. If standard output leads to the journal as well, the entry gets the
   /// fields.
-  static func print(_ line: String, _ fields: EntryFields) throws {
+  static func print(_ line: String, _ fields: JournalFields) throws {
     if JournalStream.leads(from: .output), enter(line, .information, fields) { return }
     try print(line)
   }
@@ -55,7 +55,7 @@ enum Console {
   /// Writes an entry to the journal.
   ///
   /// - Returns: Whether the journal has taken it.
-  private static func enter(_ line: String, _ priority: LinePriority, _ fields: EntryFields) -> Bool {
+  private static func enter(_ line: String, _ priority: LinePriority, _ fields: JournalFields) -> Bool {
     guard let journal else { return false }
     // An empty line sets others apart for a person.
     if line.isEmpty { return true }

@@ -25,7 +25,7 @@ struct TerminalLogHandler: LogHandler {
     // The journal says the level by itself.
     Console.log(
       Console.isJournal ? line : "\(event.level) \(line)", Self.priority(event.level),
-      EntryFields(values: fields.mapValues { "\($0)".shortened(toBytes: Self.limit) }))
+      JournalFields(values: fields.mapValues { "\($0)".shortened(toBytes: Self.limit) }))
   }
 
   private static func priority(_ level: Logger.Level) -> LinePriority {

@@ -70,7 +70,7 @@ struct DestinationBehaviourTests {
   func loses(_ listed: ListedHarness) async throws {
     func run(_ harness: some DestinationHarness) async throws {
       let subject = try await DestinationSubject(harness, samples: 60)
-      func examine() async throws -> PlaceExamination {
+      func examine() async throws -> PlaceState {
         let destination = try subject.destination()
         let found = try await destination.examine()
         if case .incomplete = found { try await destination.mend() }

@@ -311,7 +311,7 @@ struct AutomationServiceTests {
       "hpeer-of-mine.tar.zst.age", "notes.txt",
     ]
     for name in others { try Data("mine".utf8).write(to: URL(filePath: "\(folder)/\(name)")) }
-    let kept = KeptBackups(folder: folder, recipients: [], passphraseFile: secret, count: 2)
+    let kept = BackupRotation(folder: folder, recipients: [], passphraseFile: secret, count: 2)
     var names: [String] = []
     for day in 0..<3 {
       names.append(

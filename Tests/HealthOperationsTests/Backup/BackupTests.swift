@@ -129,7 +129,7 @@ import Testing
     defer { withExtendedLifetime(folder) {} }
     #expect(try await restore(path, into: other).redelivered == ["keep"])
     let store = try other.openStore()
-    #expect(Resynchronization.behind("command:keep", among: try await store.consumers()) == 3)
+    #expect(RedeliveryRequests.behind("command:keep", among: try await store.consumers()) == 3)
     try FileManager.default.removeItem(atPath: out)
     #expect(try await deliver(other, store) == 3)
     let given = try String(contentsOfFile: out, encoding: .utf8)
@@ -385,7 +385,7 @@ import Testing
     }
     let path = try await backUp(home)
     let (_, other) = try emptyHome()
-    let asked = Mutex<RestoredPowers?>(nil)
+    let asked = Mutex<RestoredPermissions?>(nil)
     try PrivateFile.makeDirectory(other.directory)
     let lock = try ServeLock(other)
     defer { lock.release() }

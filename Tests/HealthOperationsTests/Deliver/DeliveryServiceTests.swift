@@ -39,7 +39,7 @@ struct DeliveryServiceTests {
   private func remove(_ name: String) async throws {
     let path = home.home.settingsPath
     try home.home.editSettings { try SettingsFile.removing(name, from: $0, path: path) }
-    try await Resynchronization.forget("command:\(name)", in: home.store)
+    try await RedeliveryRequests.forget("command:\(name)", in: home.store)
   }
 
   /// A counter of the deliveries that have begun, by destination.
@@ -121,11 +121,11 @@ struct DeliveryServiceTests {
     try write("one")
     try await running { _ in
       try await waitFor { lines("one") == 3 }
-      try await Resynchronization.request("command:one", from: nil, in: home.store)
+      try await RedeliveryRequests.request("command:one", from: nil, in: home.store)
       try await waitFor { lines("one") == 6 }
       try await waitFor { try await home.store.consumers().map(\.name) == ["command:one"] }
       let second = Timestamp(seconds: AppleExportText.start.seconds + 60)
-      try await Resynchronization.request("command:one", from: second, in: home.store)
+      try await RedeliveryRequests.request("command:one", from: second, in: home.store)
       try await waitFor { lines("one") == 8 }
       try await waitFor { try await home.store.consumers().map(\.name) == ["command:one"] }
     }
@@ -158,7 +158,7 @@ struct DeliveryServiceTests {
     try await home.store.settings.setHomeZone("Etc/UTC")
     try await home.fill(3)
     func asked() async throws -> [String] {
-      try await home.store.consumers().map(\.name).filter(Resynchronization.isRequest)
+      try await home.store.consumers().map(\.name).filter(RedeliveryRequests.isRequest)
     }
     try await running { begun in
       try await waitFor { try await home.store.deliveries.state(of: "caldav:calendar").delivered == 3 }
@@ -178,7 +178,7 @@ struct DeliveryServiceTests {
       open()
       try await waitFor { try await asked().isEmpty }
     }
-    #expect(try await NumberBasis.kept(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
+    #expect(try await StatisticsBasis.kept(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
   }
 
   @Test("one that is paused has nothing until it goes on")
@@ -246,7 +246,7 @@ struct DeliveryServiceTests {
     func kept(after start: Timestamp?, isAsked: Bool = true) async throws -> [String] {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try Data((over + memory).utf8).write(to: URL(filePath: "\(folder)/days.txt"))
-      if isAsked { try await Resynchronization.request(section.consumer, from: start, in: home.store) }
+      if isAsked { try await RedeliveryRequests.request(section.consumer, from: start, in: home.store) }
       // Nothing listens there.
       await #expect(throws: CourierError.self) { try await operation.run() }
       let lines = try String(contentsOfFile: "\(folder)/days.txt", encoding: .utf8).split(separator: "\n")

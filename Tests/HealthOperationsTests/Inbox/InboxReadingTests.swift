@@ -141,7 +141,7 @@ import Testing
       detail["alsoRefused"] = unwritten
       try await home.store.audit.record(AuditEvent(.inboxRefused, detail))
     }
-    let standing = try await InboxStanding(of: home.home, registry, home.store, nil)
+    let standing = try await InboxStatus(of: home.home, registry, home.store, nil)
     #expect(standing.senders.map { $0.refused?.count } == [6])
   }
 

@@ -29,7 +29,7 @@ struct RunningInbox: Sendable {
     _ home: TestHome, limits: InboxLimits = InboxLimits(), contents: InboxBody.Limits = .init(),
     certificates source: InboxCertificates.Source? = nil, interval: Duration = .seconds(20),
     clock: any Clock<Duration> = ContinuousClock(),
-    taking: @Sendable (InboxReceiver) -> any InboxTaking = { $0 },
+    taking: @Sendable (InboxReceiver) -> any InboxHandler = { $0 },
     _ body: @Sendable (RunningInbox) async throws -> Void
   ) async throws {
     var logger = Logger(label: "test")
@@ -121,8 +121,8 @@ struct RunningInbox: Sendable {
 }
 
 /// An inbox that holds back the bodies of a sender until its gate is opened.
-struct HeldInbox: InboxTaking {
-  let inbox: any InboxTaking
+struct HeldInbox: InboxHandler {
+  let inbox: any InboxHandler
   let sender: String
   /// A continuation that is called for each body that begins to wait.
   let waiting: AsyncStream<Void>.Continuation

@@ -101,7 +101,7 @@ import Testing
     try await registry.addServer(server(5, "studio", dialect: "hpeer", days: 30))
     let years = Years()
     let told = Mutex<[(day: Int, text: String)]>([])
-    let watch = EndingWatch(home.home, clock: years.clock, now: { years.now }) { ending, isOver in
+    let watch = ExpiryMonitor(home.home, clock: years.clock, now: { years.now }) { ending, isOver in
       let (day, text) = (years.day, "\(ending.name ?? "identity")\(isOver ? " over" : "")")
       told.withLock { $0.append((day, text)) }
     }

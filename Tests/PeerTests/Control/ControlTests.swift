@@ -143,7 +143,7 @@ struct ControlTests {
 
   @Test("a window that expires, is closed or is replaced says so")
   func ends() async throws {
-    var limits = PairingDesk.Limits()
+    var limits = PairingCoordinator.Limits()
     limits.windowLifetime = 3
     try await withServer(ServerOptions(limits: limits, derivesKeys: false)) { server in
       try await server.withControl { path in

@@ -153,7 +153,7 @@ struct AbsenceTests {
       }
       #expect(try await phone.pull(inferringWith: registry).deleted == 0)
       let position = try await store.feed.position(of: Pull.consumer(of: phone.server, types: []))
-      #expect(HealthSyncPosition(try #require(position))?.absences == Absences())
+      #expect(HealthSyncPosition(try #require(position))?.absences == DeletionInference())
     }
   }
 }

@@ -136,10 +136,10 @@ struct PhoneTransportTests {
     let (app, certificate) = (HealthAppTransferApp(), try PhoneCertificate.healthAppTransfer())
     let server = try await PhoneServer(app, certificate)
     let endpoint = PeerEndpoint(host: "127.0.0.1", port: server.port)
-    let greeting = PeerGreeting(endpoint, trust: .anyForPairing)
+    let greeting = ServerProbe(endpoint, trust: .anyForPairing)
     #expect(try await PeerDialects.dialect(of: greeting)?.name == "HealthAppTransfer")
     app.state.withLock { $0.status = 404 }
-    #expect(try await PeerDialects.dialect(of: PeerGreeting(endpoint, trust: .anyForPairing)) == nil)
+    #expect(try await PeerDialects.dialect(of: ServerProbe(endpoint, trust: .anyForPairing)) == nil)
     await server.stop()
   }
 }

@@ -20,7 +20,7 @@ struct TestServer: Sendable {
   let store: HealthStore
   let registry: PeerRegistry
   let identity: PeerIdentity
-  let desk: PairingDesk
+  let desk: PairingCoordinator
   let events: PairingEvents
   let audit: AuditTrail
   let port: Int
@@ -73,7 +73,7 @@ func makePeerID() throws -> PeerID {
 /// The options of a test server.
 struct ServerOptions: Sendable {
   var samples: [Sample] = []
-  var limits = PairingDesk.Limits()
+  var limits = PairingCoordinator.Limits()
   var changesPerToken = 2_000
   var serving = ServingLimits()
   /// The time for which requests in progress may delay a shutdown.
@@ -131,7 +131,7 @@ private func runServer<Result: Sendable>(
     var logger = Logger(label: "test")
     logger.logLevel = .critical
     let audit = AuditTrail(store: store, logger: logger, minute: options.auditMinute)
-    let desk = try await PairingDesk(
+    let desk = try await PairingCoordinator(
       serverID: identity.id, fingerprint: identity.fingerprint, directory: directory, limits: options.limits,
       events: { events.send($0) }, derivation: options.derivesKeys ? PasswordScalar.derive : noDerivation
     ) { client in

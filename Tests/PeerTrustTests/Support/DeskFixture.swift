@@ -11,7 +11,7 @@ final class DeskFixture: Sendable {
   struct Broken: Error {}
 
   let directory: TemporaryDirectory
-  let desk: PairingDesk
+  let desk: PairingCoordinator
   let world: World
   let fingerprint: Fingerprint
   let clientID: PeerID
@@ -45,7 +45,7 @@ final class DeskFixture: Sendable {
     self.world = world
     fingerprint = try #require(Fingerprint(bytes: [UInt8](repeating: 0xf5, count: 32)))
     clientID = try #require(PeerID(bytes: [UInt8](repeating: 0xc1, count: 16)))
-    desk = try await PairingDesk(
+    desk = try await PairingCoordinator(
       serverID: #require(PeerID(bytes: [UInt8](repeating: 0x5e, count: 16))), fingerprint: fingerprint,
       directory: directory.url, clock: { world.time }, events: { world.record($0) }, derivation: Self.derive,
       persist: { try await world.store($0) })
@@ -102,7 +102,7 @@ final class DeskFixture: Sendable {
 }
 
 /// Calls for tests in which the caller doesn't matter. Each call comes from a different caller.
-extension PairingDesk {
+extension PairingCoordinator {
   func start(
     _ request: PairStartRequest, clientFingerprint: Fingerprint? = nil
   ) async throws(PairRejection) -> PairStartResponse {

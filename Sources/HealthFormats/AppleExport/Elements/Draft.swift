@@ -74,11 +74,11 @@ extension Draft {
     }
     if problems.contains(.unreadableEnd), let bytes = attributes.end {
       context.remark("\(element) with an unreadable endDate")
-      metadata.append(KeptName.attribute("endDate"), context.decoded(bytes))
+      metadata.append(PreservedKey.attribute("endDate"), context.decoded(bytes))
     }
     if problems.contains(.unreadableCreated), let bytes = attributes.created {
       context.remark("\(element) with an unreadable creationDate")
-      metadata.append(KeptName.attribute("creationDate"), context.decoded(bytes))
+      metadata.append(PreservedKey.attribute("creationDate"), context.decoded(bytes))
     }
   }
 

@@ -4,7 +4,7 @@ import HealthModel
 /// everything that the model has no place for.
 ///
 /// Unknown elements are kept as JSON text, `{"element":…,"attributes":{…},"children":[…]}`. If the parent element has
-/// no metadata of its own, its place is stored in `in`; see ``KeptName``.
+/// no metadata of its own, its place is stored in `in`; see ``PreservedKey``.
 struct MetadataEntries {
   private(set) var entries: [(key: String, value: String)] = []
   /// The number of each value under its key, for the first ``numberedCount`` entries. Used by ``place(ofEntry:_:)``.
@@ -41,7 +41,7 @@ struct MetadataEntries {
   /// Keeps an attribute that the model has no place for.
   mutating func keep(attribute name: String, _ value: String, of element: String, _ context: inout ReadingContext) {
     context.remark("\(element) with an unknown attribute \(name)")
-    append(KeptName.attribute(name), value)
+    append(PreservedKey.attribute(name), value)
   }
 
   /// Keeps the attributes that are left in the list.
@@ -50,7 +50,7 @@ struct MetadataEntries {
   ) {
     for (name, value) in attributes.rest {
       context.remark("\(element) with an unknown attribute \(name)")
-      append(KeptName.attribute(prefix + name), value)
+      append(PreservedKey.attribute(prefix + name), value)
     }
   }
 
@@ -66,7 +66,7 @@ struct MetadataEntries {
       object = .object(members)
     }
     if let text = context.kept(object, called: "\(parent)/\(element.name)", line: element.line) {
-      append(KeptName.element(element.name), text)
+      append(PreservedKey.element(element.name), text)
     }
   }
 
@@ -97,7 +97,7 @@ struct MetadataEntries {
     }
     numberedCount = entries.count
     let values = numbers[key, default: [:]]
-    return KeptName.place("MetadataEntry.\(key)", values[value] ?? values.count + 1)
+    return PreservedKey.place("MetadataEntry.\(key)", values[value] ?? values.count + 1)
   }
 
   /// Returns the entries as metadata. Equal entries are stored once; another value under the same key becomes
@@ -128,7 +128,7 @@ struct MetadataEntries {
 ///
 /// Data of an element without metadata is stored with the element's parent, and the name contains the place of the
 /// element: `MetadataEntry.HKTimeZone`, `WorkoutStatistics.HKQuantityTypeIdentifierHeartRate`, `Attachment#2`.
-enum KeptName {
+enum PreservedKey {
   static let attributePrefix = "hpeer.attribute."
   static let elementPrefix = "hpeer.element."
 

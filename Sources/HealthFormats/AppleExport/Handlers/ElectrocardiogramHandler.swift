@@ -68,7 +68,7 @@ enum ElectrocardiogramHandler {
     var entries = MetadataEntries()
     for (label, value) in recording.others {
       context.remark("electrocardiogram with an unknown line", .nowhere)
-      entries.append(KeptName.attribute(label), value)
+      entries.append(PreservedKey.attribute(label), value)
     }
     // Identities need a source, and the file names only the device.
     return Sample(

@@ -51,7 +51,7 @@ struct HeartBeatHandler {
   }
 
   private var placeOfNext: String {
-    KeptName.place("InstantaneousBeatsPerMinute", count + 1)
+    PreservedKey.place("InstantaneousBeatsPerMinute", count + 1)
   }
 
   /// Moves the beats into the metadata of their record.

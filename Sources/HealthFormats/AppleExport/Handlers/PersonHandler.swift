@@ -80,7 +80,7 @@ struct PersonHandler {
     let place = "\(parent)/\(name)"
     let number = elements[place, default: 0] + 1
     elements[place] = number
-    add(characteristic: KeptName.place(place, number), text, &context)
+    add(characteristic: PreservedKey.place(place, number), text, &context)
   }
 }
 

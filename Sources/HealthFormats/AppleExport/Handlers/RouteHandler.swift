@@ -175,7 +175,7 @@ struct RouteHandler {
     // Each reference is a file to be read, so their number is limited.
     guard references.count < 100 else { return entries.keep(element, of: "WorkoutRoute", &context) }
     references.append((path, element.line))
-    let place = KeptName.place("FileReference", references.count)
+    let place = PreservedKey.place("FileReference", references.count)
     entries.keep(rest: attributes, of: "FileReference", prefix: "\(place).", &context)
     for child in element.children { entries.keep(child, of: "FileReference", at: place, &context) }
   }

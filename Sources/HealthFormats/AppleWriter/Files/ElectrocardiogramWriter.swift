@@ -34,9 +34,9 @@ package struct ElectrocardiogramWriter: Sendable {
     bytes.append("\n\n")
     row("Lead", content.lead)
     row("Unit", content.unit)
-    for (key, value) in sample.metadata.sorted(by: { $0.key < $1.key }) where key.begins(with: KeptName.attributePrefix)
-    {
-      row(String(Substring(key.utf8.dropFirst(KeptName.attributePrefix.utf8.count))), text.metadata(value))
+    for (key, value) in sample.metadata.sorted(by: { $0.key < $1.key })
+    where key.begins(with: PreservedKey.attributePrefix) {
+      row(String(Substring(key.utf8.dropFirst(PreservedKey.attributePrefix.utf8.count))), text.metadata(value))
     }
     bytes.append("\n")
     for voltage in content.voltages { bytes.append(contentsOf: "\(text.number(voltage))\n".utf8) }

@@ -32,7 +32,7 @@ public struct HealthAppTransferDialect: PeerDialect {
   /// Returns false, because the app's announcement contains only a name, like that of other apps.
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
 
-  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+  public static func recognises(_ greeting: ServerProbe) async throws -> Bool {
     let answer = try await greeting.answer(to: statusPath)
     return answer.status == 200 && status(answer.body) != nil
   }

@@ -86,7 +86,7 @@ struct HealthAppTransferPosition: PhonePosition {
   /// Whether the phone's last list of types was empty.
   var listsNothing = false
   /// The samples that may have been deleted on the phone.
-  var absences: Absences?
+  var absences: DeletionInference?
   /// The reasons why types could not be read in the last pull, or `nil` if all could.
   var problems: [String: String]?
 

@@ -117,8 +117,10 @@ extension HealthAppTransferWalk {
     let range =
       Timestamp(seconds: Self.second(after: last))..<Timestamp(seconds: newest == .max ? .max : newest + 1)
     let gone = try await store.samples.unlisted(
-      of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)), limit: Absences.most + 1)
-    let isPlausible = Absences.isPlausible(gone.count, among: page.rows.count) && !isBlind && page.unreadable == 0
-    candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
+      of: type.type, sentBy: sender, in: range, listed: Set(page.rows.map(\.sample.uuid)),
+      limit: DeletionInference.most + 1)
+    let isPlausible =
+      DeletionInference.isPlausible(gone.count, among: page.rows.count) && !isBlind && page.unreadable == 0
+    candidates = isPlausible && found.count + gone.count <= DeletionInference.most ? found + gone : nil
   }
 }

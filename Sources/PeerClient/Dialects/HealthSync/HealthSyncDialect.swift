@@ -29,7 +29,7 @@ public struct HealthSyncDialect: PeerDialect {
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { false }
 
   /// Returns whether the server answers like this app without a token; no other program uses these words.
-  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+  public static func recognises(_ greeting: ServerProbe) async throws -> Bool {
     let answer = try await greeting.answer(to: "/api/v1/status")
     return answer.status == 401 && answer.text == "Missing or invalid token"
   }

@@ -58,7 +58,7 @@ struct HealthSyncPosition: PhonePosition {
   /// Whether this version of the app has workout routes; `nil` while unknown.
   var hasRoutes: Bool?
   /// The samples that may have been deleted on the phone.
-  var absences: Absences?
+  var absences: DeletionInference?
   /// The reasons why types could not be read in the last pull, or `nil` if all could.
   var problems: [String: String]?
 

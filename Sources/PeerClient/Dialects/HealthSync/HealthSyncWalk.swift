@@ -311,9 +311,10 @@ struct HealthSyncWalk: PhoneWalk {
     guard let store, let sender, let found = candidates else { return }
     let gone = try await store.samples.unlisted(
       of: type.type, sentBy: sender, in: Timestamp(seconds: part.window.from)..<Timestamp(seconds: end),
-      listed: Set(part.samples.map(\.uuid)), limit: Absences.most + 1)
-    let isPlausible = Absences.isPlausible(gone.count, among: part.window.rows) && part.unreadable == 0 && !isShort
-    candidates = isPlausible && found.count + gone.count <= Absences.most ? found + gone : nil
+      listed: Set(part.samples.map(\.uuid)), limit: DeletionInference.most + 1)
+    let isPlausible =
+      DeletionInference.isPlausible(gone.count, among: part.window.rows) && part.unreadable == 0 && !isShort
+    candidates = isPlausible && found.count + gone.count <= DeletionInference.most ? found + gone : nil
   }
 
   // MARK: Counting

@@ -102,7 +102,7 @@ public struct HpeerDialect: PeerDialect {
   public static func recognises(_ announcement: DiscoveredPeer) -> Bool { announcement.id != nil }
 
   /// Returns whether the server's status names hpeer's protocol.
-  public static func recognises(_ greeting: PeerGreeting) async throws -> Bool {
+  public static func recognises(_ greeting: ServerProbe) async throws -> Bool {
     let answer = try await greeting.answer(to: Route.status)
     let status = try? JSONDecoder().decode(Envelope<StatusData>.self, from: Data(answer.body)).data
     return answer.status == 200 && status?.protocol == StatusData.protocolName

@@ -21,7 +21,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   private var steps: [PhonePlan<Reader.Walk>.Step]?
   private var walk: Reader.Walk?
   /// The samples that are no longer listed, by type.
-  private var findings: [Absences.Finding] = []
+  private var findings: [DeletionInference.Finding] = []
   /// The types that the app could not send this time, with the reasons. The other types are still read.
   private var problems: [String: String] = [:]
   /// The types of which the phone returned less than before, or nothing.
@@ -125,7 +125,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
     if walk.isWithdrawn { return refuse(name) }
     if let total = walk.total, let before = before[name], total < before { disturbed.insert(name) }
     if let missing = walk.missing, let total = walk.total {
-      findings.append(Absences.Finding(name: name, missing: missing, total: total, before: before[name]))
+      findings.append(DeletionInference.Finding(name: name, missing: missing, total: total, before: before[name]))
     } else {
       position.absences?.look(name, total: walk.total)
     }
@@ -135,7 +135,7 @@ struct PhoneAnswer<Reader: PhoneReader>: IncomingAnswer {
   private mutating func conclude() -> [Sample] {
     // If only some types are read, the state of the others is unknown.
     guard request.infersDeletions, request.types.isEmpty else { return [] }
-    var absences = position.absences ?? Absences()
+    var absences = position.absences ?? DeletionInference()
     let deleted = absences.conclude(findings, disturbed: disturbed, now: reader.now.seconds)
     position.absences = absences
     return deleted

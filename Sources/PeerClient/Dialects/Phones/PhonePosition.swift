@@ -14,7 +14,7 @@ protocol PhonePosition: Codable, Equatable {
   /// Whether the phone's last list was empty.
   var listsNothing: Bool { get }
   /// The samples that may have been deleted on the phone.
-  var absences: Absences? { get set }
+  var absences: DeletionInference? { get set }
   /// The reasons why types could not be read in the last pull, keyed by the app's names; `nil` if all could.
   var problems: [String: String]? { get set }
 
