@@ -6,6 +6,13 @@ public struct ServiceSurvey: Sendable, Hashable {
   public var crowded: [String: Int] = [:]
   /// The number of services skipped because there are too many in total.
   public var ignored = 0
+  /// The entries from before avahi-daemon was away that were not seen again.
+  private var unconfirmed: Set<Entry> = []
+
+  private struct Entry: Hashable {
+    let id: DiscoveredService.ID
+    let address: String
+  }
 
   /// Creates a survey; an empty one without arguments.
   public init(services: [DiscoveredService] = [], crowded: [String: Int] = [:], ignored: Int = 0) {
@@ -18,20 +25,33 @@ public struct ServiceSurvey: Sendable, Hashable {
   mutating func note(_ event: BrowseEvent) {
     switch event {
     case .found(let service):
+      unconfirmed.remove(Entry(id: service.id, address: service.address))
       if let known = services.firstIndex(where: { $0.id == service.id && $0.address == service.address }) {
         services[known] = service
       } else {
+        replaceUnconfirmed(at: service.address)
         services.append(service)
       }
     case .lost(let id):
       services.removeAll { $0.id == id }
+      unconfirmed = unconfirmed.filter { $0.id != id }
     case .crowded(let address, let more):
       crowded[address] = more
     case .ignored(let total):
       ignored = total
-    case .listening, .allForNow, .daemonGone, .daemonBack:
+    case .daemonBack:
+      unconfirmed = Set(services.map { Entry(id: $0.id, address: $0.address) })
+    case .listening, .allForNow, .daemonGone:
       break
     }
+  }
+
+  /// Removes an unconfirmed entry of an address that gets another one: the limit per address counts from zero after
+  /// avahi-daemon was away, and the list must not grow past it.
+  private mutating func replaceUnconfirmed(at address: String) {
+    guard let entry = unconfirmed.first(where: { $0.address == address }) else { return }
+    unconfirmed.remove(entry)
+    services.removeAll { $0.id == entry.id && $0.address == entry.address }
   }
 }
 

@@ -54,6 +54,17 @@ struct SnapshotTests {
       try await collect([.found(service("a")), .daemonGone(.connectionLost), .allForNow]) == [service("a")])
   }
 
+  @Test("The entries of an address don't double when avahi-daemon was away, and what isn't seen again gives way")
+  func daemonBack() async throws {
+    let before = ["a", "b", "c"].map { service($0) }
+    let elsewhere = service("d", address: "10.0.0.2")
+    let after = ["c", "e", "f"].map { service($0) }
+    let found = try await collect(
+      (before + [elsewhere]).map(BrowseEvent.found) + [.daemonGone(.connectionLost), .daemonBack]
+        + after.map(BrowseEvent.found))
+    #expect(Set(found) == Set(after + [elsewhere]))
+  }
+
   @Test("Each service found is offered to the caller")
   func offers() async throws {
     var offered: [DiscoveredService] = []
