@@ -40,7 +40,8 @@ struct ColumnReader {
     let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       columns.form.withUnsafeBytes { (forms: UnsafeRawBufferPointer) -> Bool in
         for row in 0..<count {
-          guard let road = SampleRoad(rawValue: roads[row]) else { return false }
+          // Newer versions may have other roads.
+          let road = SampleRoad(rawValue: roads[row]) ?? .unknown
           ticks &+= starts[row]
           let start = ticks &* tick
           var sample = CodedSample(
@@ -89,9 +90,8 @@ struct ColumnReader {
     let sourceCount = columns.sources.count
     let isRead = columns.uuid.withUnsafeBytes { (uuids: UnsafeRawBufferPointer) -> Bool in
       for row in 0..<count {
-        guard types[row] < typeCount, sources[row] <= sourceCount, let road = SampleRoad(rawValue: roads[row]),
-          hints[row] <= 256
-        else { return false }
+        guard types[row] < typeCount, sources[row] <= sourceCount, hints[row] <= 256 else { return false }
+        let road = SampleRoad(rawValue: roads[row]) ?? .unknown
         instant = (instant.start &+ starts[row], instant.deleted &+ deletions[row])
         let (start, source) = (instant.start &* tick, reference(sources[row]))
         changes.tombstones.append(

@@ -213,7 +213,7 @@ nonisolated struct Hpeer_V2_SampleColumns: @unchecked Sendable {
   }
 
   /// The way each sample came from the phone, a byte for each: 0 unknown, 1 Apple Health export, 2 a file of samples,
-  /// 3 HealthAppTransfer, 4 HealthSync, 5 Health Auto Export.
+  /// 3 HealthAppTransfer, 4 HealthSync, 5 Health Auto Export. A reader takes any other value for 0.
   var road: Data {
     get {_storage._road}
     set {_uniqueStorage()._road = newValue}

@@ -78,6 +78,13 @@ import ZstandardFrames
     #expect(throws: ChangeFeedError.malformedBatch(0)) { try ColumnBatchDecoder().batch(bytes) }
   }
 
+  @Test func aRoadOfANewerVersionIsUnknown() throws {
+    var message = Self.message
+    (message.samples.road[0], message.tombstones.road[0]) = (200, 201)
+    let changes = try ColumnBatchDecoder().batch(message.serializedBytes()).changes
+    #expect(changes.samples.first?.road == .unknown && changes.tombstones.first?.road == .unknown)
+  }
+
   /// The texts are valid, but not in hpeer's form.
   @Test(arguments: [
     (#"{ "a" : "b" }"#, #"{"a":"b"}"#), (#"{"b":1,"a":"\u0041"}"#, #"{"a":"A","b":1}"#),
