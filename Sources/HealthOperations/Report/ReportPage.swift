@@ -324,10 +324,11 @@ struct ReportPage {
     return lines
   }
 
-  /// Returns the running median of the values.
-  private static func smoothed(_ days: [(day: Double, value: Double)]) -> [(day: Double, value: Double)] {
+  /// Returns the running median over ``smoothedDays`` days.
+  static func smoothed(_ days: [(day: Double, value: Double)]) -> [(day: Double, value: Double)] {
     days.indices.map { index in
-      let around = days[max(0, index - smoothedDays / 2)...min(days.count - 1, index + smoothedDays / 2)]
+      let nearby = days[max(0, index - smoothedDays / 2)...min(days.count - 1, index + smoothedDays / 2)]
+      let around = nearby.filter { abs($0.day - days[index].day) <= Double(smoothedDays / 2) }
       return (days[index].day, Quartiles(around.map(\.value))?.median ?? days[index].value)
     }
   }

@@ -37,7 +37,8 @@ struct ReportReader {
     for type in Self.types {
       if let measure = try await measure(type, rollups, now: made) { measures.append(measure) }
     }
-    for type in try await others() where measures.count < Self.types.count + Self.mostOthers {
+    let mainMeasures = measures.count
+    for type in try await others() where measures.count < mainMeasures + Self.mostOthers {
       guard var measure = try await measure(type, rollups, now: made) else { continue }
       measure.isOther = true
       measures.append(measure)

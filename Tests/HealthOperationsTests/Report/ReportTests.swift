@@ -160,6 +160,16 @@ import Testing
     #expect(!left.contains { $0.hasPrefix(".report-") }, "nothing of it stays in the home")
   }
 
+  /// The line is a median of days, not of values: the values of a scale that is used once a week stay apart.
+  @Test func theLineIsAMedianOfSevenDays() {
+    func smoothed(every distance: Int) -> [Double] {
+      ReportPage.smoothed((0..<9).map { (day: Double($0 * distance), value: Double($0 % 2)) }).map(\.value)
+    }
+    #expect(smoothed(every: 7) == [0, 1, 0, 1, 0, 1, 0, 1, 0])
+    #expect(smoothed(every: 1)[3...5] == [0, 1, 0])
+    #expect(smoothed(every: 4) == [0, 1, 0, 1, 0, 1, 0, 1, 0])
+  }
+
   @Test func numbersOnAnAxisAreRound() {
     #expect(ReportChart.steps(0, 10) == [0, 2.5, 5, 7.5, 10])
     for (low, high) in [(60.0, 60.0), (0, 0), (-3, 7), (1e-6, 2e-6), (48, 142), (0, 1e11)] {
