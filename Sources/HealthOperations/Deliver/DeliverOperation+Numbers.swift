@@ -10,7 +10,7 @@ extension DeliverOperation {
   func renewNumbers<Place: Destination>(of place: Place, _ context: Context) async throws -> CourierReport {
     let (consumer, basis) = (section.consumer, context.basis)
     let hasStatistics = context.shape?.hasStatistics ?? false
-    let kept = try await StatisticsBasis.kept(of: consumer, in: store)
+    let kept = try await StatisticsBasis.last(of: consumer, in: store)
     guard hasStatistics || place.capabilities.days != .none else {
       if kept != nil {
         try await forgetWithdrawals()

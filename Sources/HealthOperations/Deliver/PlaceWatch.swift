@@ -93,7 +93,7 @@ struct PlaceWatch<Place: Destination>: Sendable {
 }
 
 /// The most recent loss of data at a destination.
-public struct PlaceLoss: Codable, Hashable, Sendable {
+public struct PlaceLoss: ConsumerNote, Hashable, Sendable {
   /// The time at which the loss was noticed.
   public var noticed: Timestamp
   /// A phrase with the loss and its remedy: `it had lost its sensors, and has it again`.
@@ -101,24 +101,5 @@ public struct PlaceLoss: Codable, Hashable, Sendable {
   /// Whether everything is delivered again.
   public var isWhole: Bool
 
-  private static func activity(_ consumer: String) -> String { "loss:\(consumer)" }
-
-  /// Returns the most recent loss, or `nil` if nothing was ever lost.
-  ///
-  /// - Parameter consumer: the destination's consumer name.
-  public static func last(of consumer: String, in store: HealthStore) async throws -> PlaceLoss? {
-    guard let mark = try await store.activities.state(of: activity(consumer))?.mark else { return nil }
-    return try? JSONDecoder().decode(PlaceLoss.self, from: Data(mark.utf8))
-  }
-
-  func keep(of consumer: String, in store: HealthStore) async throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    let mark = String(decoding: try encoder.encode(self), as: UTF8.self)
-    try await store.activities.setMark(mark, Self.activity(consumer))
-  }
-
-  static func forget(of consumer: String, in store: HealthStore) async throws {
-    try await store.activities.remove(activity(consumer))
-  }
+  package static let notePrefix = "loss"
 }

@@ -138,7 +138,7 @@ public enum RedeliveryRequests {
   public static func hasOldNumbers(
     _ consumer: String, units: [SampleType: String] = [:], in store: HealthStore
   ) async throws -> Bool {
-    guard let kept = try await StatisticsBasis.kept(of: consumer, in: store) else { return false }
+    guard let kept = try await StatisticsBasis.last(of: consumer, in: store) else { return false }
     let settings = try await store.settings.current()
     // If this machine does not know the zone, the delivery reports that.
     guard let zone = try? ZoneRules(homeOf: settings) else { return false }

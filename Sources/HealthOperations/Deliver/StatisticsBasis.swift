@@ -5,7 +5,9 @@ import HealthStore
 
 /// The person's choices that a destination's statistics were computed with: the home zone, the preferred sources and
 /// the units. The store keeps them beside the destination's position.
-struct StatisticsBasis: Codable, Hashable {
+struct StatisticsBasis: ConsumerNote, Hashable {
+  package static let notePrefix = "numbers"
+
   /// The chosen home zone; `nil` for the machine's zone.
   private var homeZone: String?
   /// The zone that the statistics were computed in.
@@ -29,26 +31,5 @@ struct StatisticsBasis: Codable, Hashable {
       Set(Set(these.keys).union(those.keys).filter { these[$0] != those[$0] }.map { SampleType($0) })
     }
     return differing(firstSources, other.firstSources).union(differing(units ?? [:], other.units ?? [:]))
-  }
-
-  // MARK: Storage
-
-  private static func activity(_ consumer: String) -> String { "numbers:\(consumer)" }
-
-  /// Returns the stored basis of a consumer, or `nil` if there is none.
-  static func kept(of consumer: String, in store: HealthStore) async throws -> StatisticsBasis? {
-    guard let mark = try await store.activities.state(of: activity(consumer))?.mark else { return nil }
-    return try? JSONDecoder().decode(StatisticsBasis.self, from: Data(mark.utf8))
-  }
-
-  func keep(of consumer: String, in store: HealthStore) async throws {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    let mark = String(decoding: try encoder.encode(self), as: UTF8.self)
-    try await store.activities.setMark(mark, Self.activity(consumer))
-  }
-
-  static func forget(of consumer: String, in store: HealthStore) async throws {
-    try await store.activities.remove(activity(consumer))
   }
 }

@@ -178,7 +178,7 @@ struct DeliveryServiceTests {
       open()
       try await waitFor { try await asked().isEmpty }
     }
-    #expect(try await StatisticsBasis.kept(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
+    #expect(try await StatisticsBasis.last(of: "caldav:calendar", in: home.store)?.zone == "Asia/Tokyo")
   }
 
   @Test("one that is paused has nothing until it goes on")

@@ -135,7 +135,7 @@ struct StatisticsBasisTests {
     await #expect(throws: CourierError.self) { try await operation.run() }
     #expect(try await beginsAnew())
     _ = try await operation.run()
-    #expect(try await StatisticsBasis.kept(of: section.consumer, in: home.store)?.zone == "Asia/Tokyo")
+    #expect(try await StatisticsBasis.last(of: section.consumer, in: home.store)?.zone == "Asia/Tokyo")
   }
 
   @Test("samples are not sent again, whatever is decided about numbers")

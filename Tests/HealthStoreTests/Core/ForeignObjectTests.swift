@@ -19,6 +19,20 @@ import Testing
     try queue.close()
   }
 
+  /// Expects that the store is refused, however it is opened, with an error that contains `name`.
+  private func expectRefusals(naming name: String, of directory: TemporaryDirectory) async {
+    func expectRefusal(_ error: StoreError?) {
+      guard case .corrupt(_, let detail)? = error, detail.contains(name) else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+    }
+    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(directory: directory.path, create: false) })
+    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(readOnlyIn: directory.path) })
+    expectRefusal(
+      await #expect(throws: StoreError.self) { try await HealthStore.checkIntegrity(directory: directory.path) })
+  }
+
   @Test(
     "a store with a foreign trigger or view is neither opened nor found to be sound, and its name is said",
     arguments: [
@@ -29,16 +43,7 @@ import Testing
   func planted(sql: String) async throws {
     let directory = try makeStore()
     try execute(sql, in: directory)
-    func expectRefusal(_ error: StoreError?) {
-      guard case .corrupt(_, let detail)? = error, detail.contains("planted") else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
-    }
-    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(directory: directory.path, create: false) })
-    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(readOnlyIn: directory.path) })
-    expectRefusal(
-      await #expect(throws: StoreError.self) { try await HealthStore.checkIntegrity(directory: directory.path) })
+    await expectRefusals(naming: "planted", of: directory)
   }
 
   @Test("a trigger that has the name of hpeer's own and does something else is foreign")
@@ -65,16 +70,7 @@ import Testing
   func changedTables(sql: String, name: String) async throws {
     let directory = try makeStore()
     try execute(sql, in: directory)
-    func expectRefusal(_ error: StoreError?) {
-      guard case .corrupt(_, let detail)? = error, detail.contains(name) else {
-        Issue.record("\(String(describing: error))")
-        return
-      }
-    }
-    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(directory: directory.path, create: false) })
-    expectRefusal(#expect(throws: StoreError.self) { try HealthStore(readOnlyIn: directory.path) })
-    expectRefusal(
-      await #expect(throws: StoreError.self) { try await HealthStore.checkIntegrity(directory: directory.path) })
+    await expectRefusals(naming: name, of: directory)
   }
 
   @Test("what SQLite keeps for itself is not foreign")
