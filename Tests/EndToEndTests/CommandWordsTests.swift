@@ -54,6 +54,28 @@ struct CommandWordsTests {
     #expect(try await home.run("show", "resting", "hart").errors.contains("There is no type called resting"))
   }
 
+  @Test("a type of a newer iOS is found by its short name; a short name of two types is refused with both")
+  func typesOfTomorrow() async throws {
+    let identifiers = [
+      "HKQuantityTypeIdentifierBrandNewThing", "HKQuantityTypeIdentifierTwice", "HKCategoryTypeIdentifierTwice",
+    ]
+    let records = identifiers.map { type in
+      "<Record type=\"\(type)\" sourceName=\"Watch\" unit=\"mg\" value=\"7\" startDate=\"2024-06-19 07:00:00 +0200\" "
+        + "endDate=\"2024-06-19 07:10:00 +0200\"/>"
+    }
+    let path = scratch.path + "/export.xml"
+    let export = "<HealthData><ExportDate value=\"2024-06-20 12:00:00 +0200\"/>\(records.joined())</HealthData>"
+    try export.write(toFile: path, atomically: true, encoding: .utf8)
+    let imported = try await home.run("import", path)
+    #expect(imported.status == 0, "\(imported.errors)")
+    let found = try await home.run("stats", "BrandNewThing", "--csv")
+    #expect(found.status == 0 && found.output.contains("HKQuantityTypeIdentifierBrandNewThing,mg"), "\(found.errors)")
+    #expect(try await home.run("latest", "brandnewthing").output.contains("7 mg"))
+    let refused = try await home.run("stats", "twice")
+    #expect(refused.status == 2)
+    #expect(identifiers.dropFirst().allSatisfy(refused.errors.contains), "\(refused.errors)")
+  }
+
   @Test("-h says what a command takes, --help explains it", arguments: [["workout"], ["destination", "add"]])
   func shortHelp(_ command: [String]) async throws {
     let (short, long) = (

@@ -82,7 +82,8 @@ struct TypeArguments: ParsableArguments {
 extension SampleType {
   /// Returns the type that a person names; see ``TypeWords``.
   static func named(_ text: String) throws -> SampleType {
-    let types = TypeWords.types(text, held: held)
+    var types = TypeWords.types(text, held: held)
+    if types.isEmpty { types = unlisted(text) }
     if types.count == 1 { return types[0] }
     guard types.isEmpty else {
       let held = held
@@ -96,6 +97,17 @@ extension SampleType {
       "There is no type called \(PlainText.escaped(text))."
         + (suggestions.isEmpty ? "" : " Did you mean \(suggestions.joined(separator: " or "))?")
         + " `hpeer types` lists what the store holds.")
+  }
+
+  /// Returns the types in the store that the catalogue does not know and that have this short name by HealthKit's
+  /// rule: `brandNewThing` for `HKQuantityTypeIdentifierBrandNewThing`, in any case.
+  private static func unlisted(_ text: String) -> [SampleType] {
+    held.filter { type in
+      guard type.rawValue.hasPrefix("HK"), let end = type.rawValue.range(of: "Identifier")?.upperBound else {
+        return false
+      }
+      return type.rawValue[end...].lowercased() == text.lowercased()
+    }
   }
 
   /// The types that the store has, or had, samples of; none if it cannot be read.
