@@ -72,10 +72,15 @@ extension Home {
 
   // MARK: Secrets
 
-  /// Returns the path of the file for a secret of a destination that was given at the terminal. No name has the dot between the
-  /// two parts, so that no other destination has the same file.
+  /// Returns the path of the file for a secret of a destination that was given at the terminal. No name has the dot
+  /// between the two parts, so that no other destination has the same file.
   public func secretPath(_ destination: String, _ key: String) -> String {
     "\(configuration)/secrets/\(destination).\(key)"
+  }
+
+  /// Returns the path at which earlier versions stored the secret. Another destination may have the same.
+  private func earlierSecretPath(_ destination: String, _ key: String) -> String {
+    "\(configuration)/secrets/\(destination)-\(key)"
   }
 
   /// Stores a secret in a file with mode 0600. Blocking.
@@ -99,7 +104,8 @@ extension Home {
   /// destinations are considered, because the kind may be the mistake in a text. Blocking.
   public func forgetSecrets(of destination: String, namedIn before: String, andNotIn after: String) {
     let fields = DestinationKinds.all.flatMap { $0.description.fields }
-    for path in Set(fields.filter { $0.kind == .secret }.map { secretPath(destination, $0.key) }) {
+    let keys = Set(fields.filter { $0.kind == .secret }.map(\.key))
+    for path in keys.flatMap({ [secretPath(destination, $0), earlierSecretPath(destination, $0)] }) {
       let reference = "file:\(path)\""
       if before.contains(reference), !after.contains(reference) { unlink(path) }
     }
