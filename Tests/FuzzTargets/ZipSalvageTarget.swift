@@ -13,7 +13,7 @@ extension FuzzTarget {
       let contents = try ZipSalvage.contents(of: salvagePath)
       for (index, entry) in contents.entries.enumerated() {
         require(entry.start + entry.storedSize <= Int64(input.count), "content lies in the file")
-        require(entry.isWhole || index == contents.entries.count - 1, "only the last is not whole")
+        require(entry.state != .cutOff || index == contents.entries.count - 1, "only the last is cut off")
         let source = try ZipSalvage.source(of: entry, path: salvagePath)
         var size: Int64 = 0
         while true {
