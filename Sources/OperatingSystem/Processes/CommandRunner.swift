@@ -67,15 +67,36 @@ public enum CommandRunner {
       DispatchQueue.global().asyncAfter(deadline: .now() + limit, execute: kill)
       let texts = read([output, errors], of: process, until: deadline)
       // A program may close what it writes to before it ends.
-      process.waitUntilExit()
+      let status = exitStatus(of: process)
       kill.cancel()
-      guard process.terminationReason == .exit else { return .failed }
-      return .finished(status: process.terminationStatus, output: texts[0], errors: texts[1])
+      return status.map { .finished(status: $0, output: texts[0], errors: texts[1]) } ?? .failed
     }
   }
 
-  /// Returns what a program writes to some pipes until it ends or the deadline. Processes that it has left behind may keep the
-  /// pipes open: their end is not waited for.
+  /// Waits for a program, and returns its exit status, or `nil` if a signal ended it.
+  ///
+  /// `Process.waitUntilExit()` also waits for the processes that the program has left behind: they hold the socket by
+  /// which Foundation notices the end.
+  private static func exitStatus(of process: Process) -> Int32? {
+    var info = siginfo_t()
+    // Not reaped, because Foundation does that.
+    while waitid(P_PID, id_t(process.processIdentifier), &info, WEXITED | WNOWAIT) != 0 {
+      if errno == EINTR { continue }
+      process.waitUntilExit()
+      return process.terminationReason == .exit ? process.terminationStatus : nil
+    }
+    return Int(info.si_code) == Int(CLD_EXITED) ? info._sifields._sigchld.si_status : nil
+  }
+
+  /// Returns whether a program has exited, whatever processes it has left behind.
+  private static func hasExited(_ process: Process) -> Bool {
+    var info = siginfo_t()
+    let code = waitid(P_PID, id_t(process.processIdentifier), &info, WEXITED | WNOWAIT | WNOHANG)
+    return code == 0 ? info.si_signo == SIGCHLD : errno == ECHILD
+  }
+
+  /// Returns what a program writes to some pipes until it ends or the deadline. Processes that it has left behind may
+  /// keep the pipes open: their end is not waited for.
   private static func read(
     _ pipes: [Pipe], of process: Process, until deadline: ContinuousClock.Instant
   ) -> [String] {
@@ -85,7 +106,7 @@ public enum CommandRunner {
     }
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while entries.contains(where: { $0.fd >= 0 }), ContinuousClock.now < deadline {
-      let hasEnded = !process.isRunning
+      let hasEnded = hasExited(process)
       guard poll(&entries, nfds_t(entries.count), 50) > 0 else {
         // What it wrote is all read.
         if hasEnded { break }
