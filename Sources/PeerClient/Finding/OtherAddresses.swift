@@ -5,6 +5,9 @@ import PeerDiscovery
 struct OtherAddresses: Sendable {
   /// The maximum number of host names looked up, because any machine can announce a thousand services.
   static let mostHosts = 24
+  /// The maximum number of services at one address, as many as a browser lists: a host that announces more gets none by
+  /// its further addresses.
+  fileprivate static let mostPerAddress = 16
   /// The time limit for the lookups. Most names are known to avahi-daemon already, as it has just resolved their services.
   private static let patience = Duration.seconds(1)
 
@@ -20,17 +23,24 @@ struct OtherAddresses: Sendable {
       return await group.reduce(into: [String: [String]]()) { $0[$1.0] = $1.1 }
     }
     try Task.checkCancellation()
-    return peers.map { $0.adding(addresses) }
+    var counts: [String: Int] = [:]
+    for service in peers.flatMap(\.services) { counts[service.address, default: 0] += 1 }
+    return peers.map { $0.adding(addresses, &counts) }
   }
 }
 
 extension DiscoveredPeer {
   /// Returns this machine with further addresses of its hosts, each with the port that is announced under the name.
-  fileprivate func adding(_ addresses: [String: [String]]) -> DiscoveredPeer {
+  ///
+  /// - Parameter counts: the number of services at each address.
+  fileprivate func adding(_ addresses: [String: [String]], _ counts: inout [String: Int]) -> DiscoveredPeer {
     var complete = self
     for service in services {
       for address in addresses[service.hostName] ?? []
-      where !complete.services.contains(where: { $0.address == address && $0.port == service.port }) {
+      where counts[address, default: 0] < OtherAddresses.mostPerAddress
+        && !complete.services.contains(where: { $0.address == address && $0.port == service.port })
+      {
+        counts[address, default: 0] += 1
         var other = service
         other.address = address
         other.addressFamily = address.contains(":") ? .ipv6 : .ipv4
