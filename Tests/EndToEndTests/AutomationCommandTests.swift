@@ -89,7 +89,8 @@ struct AutomationCommandTests {
     let status = try await run("status", "--json", status: 3)
     try expect(status, is: "status.json")
     let text = try await run("status", status: 3)
-    #expect(text.output.contains("often fails since") && text.output.contains("is not there"), "\(text.output)")
+    #expect(
+      text.output.contains("often has been failing since") && text.output.contains("is not there"), "\(text.output)")
     #expect(text.output.contains("Nothing runs here"))
     #expect(text.output.contains("51 samples of 1 type"))
 
@@ -147,7 +148,7 @@ struct AutomationCommandTests {
       let outcome = try await home.start(["status"]).outcome()
       return outcome.status == 5 ? outcome : nil
     }
-    #expect(status.output.contains("broken fails since"), "\(status.output)")
+    #expect(status.output.contains("broken has been failing since"), "\(status.output)")
     let history = try await run("automation", "history", "drop").output
     #expect(history.contains("automation.passedOver  link.zip  1 file  link"), "\(history)")
     // Its automation has not come yet.

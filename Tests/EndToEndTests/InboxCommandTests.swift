@@ -95,7 +95,7 @@ struct InboxCommandTests {
     let refused = try await home.run("status")
     #expect(refused.status == 5)
     #expect(refused.output.contains(#/phone +failing +never +1 \(scope\), last /#), "\(refused.output)")
-    #expect(refused.output.contains("What phone sends is refused (scope)"), "\(refused.output)")
+    #expect(refused.output.contains("Data from phone is refused (scope)"), "\(refused.output)")
     // A new secret, and nothing was refused since.
     _ = try await add(home, ["phone", "--host", "localhost"])
     #expect(try await home.run("status").status == 0)

@@ -19,7 +19,7 @@ struct WordingTests {
     waiting.send(SIGINT)
     let outcome = try await waiting.outcome()
     #expect(outcome.status == 130)
-    #expect(outcome.errors.contains("nobody has paired"), "\(outcome.errors)")
+    #expect(outcome.errors.contains("no machine has paired"), "\(outcome.errors)")
     #expect(!outcome.errors.contains("saved"), "\(outcome.errors)")
   }
 

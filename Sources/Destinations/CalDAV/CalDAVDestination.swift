@@ -70,7 +70,7 @@ struct CalDAVDestination: Destination {
     var milestones: [CalendarDays.Milestone] = []
     for (name, text) in table.sorted(by: { $0.key < $1.key }) {
       guard let type = SampleTypeCatalogue.healthKit.type(named: name), let entry = SampleTypeCatalogue.healthKit[type]
-      else { throw SettingsError("milestones", .invalid("has a type that nobody knows: \(name)")) }
+      else { throw SettingsError("milestones", .invalid("has an unknown type: \(name)")) }
       guard !milestones.contains(where: { $0.type == type }) else {
         throw SettingsError("milestones", .invalid("has \(name), which is there twice"))
       }

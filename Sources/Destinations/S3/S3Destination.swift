@@ -14,7 +14,7 @@ struct S3Destination: Destination {
       SettingField("kms-key", .text, "The key of aws:kms, where it is not the account's own."),
       SettingField(
         "only-writer", .boolean,
-        "Deliver also where the store does not protect what others write: nobody else writes there.", default: "false"),
+        "Deliver also where the store does not protect what others write: nothing else writes there.", default: "false"),
     ] + HTTPService.fields)
 
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))

@@ -15,7 +15,8 @@ struct WebDAVDestination: Destination {
     ] + DayFiles.fields + [
       SettingField(
         "only-writer", .boolean,
-        "Deliver also where the server does not protect what others write: nobody else writes there.", default: "false")
+        "Deliver also where the server does not protect what others write: nothing else writes there.", default: "false"
+      )
     ] + HTTPService.fields)
 
   let capabilities = DestinationCapabilities(maximumChanges: 5_000, deadline: .seconds(900))

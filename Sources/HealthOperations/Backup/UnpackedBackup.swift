@@ -31,7 +31,7 @@ struct UnpackedBackup: Sendable {
       throw BackupError.damaged("it holds no record")
     }
     if let name = manifest.files.map(\.name).first(where: { layout.place(of: $0) == nil }) {
-      throw BackupError.damaged("nobody knows where \(name) belongs")
+      throw BackupError.damaged("there is no place for \(name)")
     }
     try PrivateFile.makeDirectory(folder)
     if let space = DiskSpace(path: folder), space.freeBytes < UInt64(clamping: manifest.bytes) {

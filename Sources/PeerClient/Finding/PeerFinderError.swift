@@ -19,7 +19,7 @@ extension PeerFinderError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .nobody(let seconds, let others):
-      "Nobody on this network offers a health record (listened for \(secondsText(seconds)) on every interface)"
+      "No machine on this network offers a health record (listened for \(secondsText(seconds)) on every interface)"
         + (others.isEmpty ? "" : "; seen, but not hpeer: \(Self.list(others))")
         + ": start `hpeer serve` on the other machine, or name it with --host NAME:PORT."
     case .notFound(let name, let seconds, let seen):

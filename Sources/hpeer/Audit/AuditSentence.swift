@@ -87,6 +87,8 @@ struct AuditSentence {
     case .automationFinished:
       ("The automation \(name("automation", or: "")) ended", ["automation", "do", "occasion", "file"])
     case .automationFailed: ("The automation \(name("automation", or: "")) failed", ["automation", "do", "occasion"])
+    case .automationPassedOver:
+      ("The automation \(name("automation", or: "")) skipped \(count("files", "file"))", ["automation", "files"])
     case .automationChanged:
       ("The automation \(name("automation", or: "")) was \(name("change", or: "changed"))", ["automation", "change"])
     case .deleted: ("Deleted \(count("count", "sample"))\(types)", ["count", "types"])

@@ -75,7 +75,7 @@ enum BackupSecrets {
     }
     guard passphrase.count >= shortest, Set(passphrase).count >= shortest / 2 else {
       return
-        "Whoever finds the file can try passphrases for years: take at least \(shortest) characters, such as four words."
+        "A finder of the file can try passphrases for years: take at least \(shortest) characters, such as four words."
     }
     return nil
   }

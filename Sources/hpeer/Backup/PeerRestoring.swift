@@ -71,7 +71,8 @@ struct PeerRestoring {
       guard !servers.isEmpty else {
         throw CommandFailure(
           .usage,
-          "This machine is paired with nobody: name the machines that hold the record, and run `hpeer serve` there.")
+          "This machine is not paired with any other: name the machines that hold the record, and run `hpeer serve` there."
+        )
       }
       return servers.map { ($0, PeerFinder.hint(of: $0)) }
     }

@@ -136,7 +136,7 @@ struct InboxAdd: AsyncParsableCommand {
     guard Console.isInteractive else {
       throw CommandFailure(
         .anotherPerson,
-        "Somebody has to say that the phone is of the person whose record is here, so nothing was added: run this on a terminal, or give --merge-person."
+        "Confirm that the phone belongs to the person whose record is here: run this on a terminal, or give --merge-person. Nothing was added."
       )
     }
     guard try await Prompt.confirm("Is the phone of the person whose record is on this machine?") else {

@@ -54,7 +54,7 @@ struct IdentityRotate: AsyncParsableCommand {
       warning, until they have paired again. A `hpeer pull --watch` that runs goes on with the old certificate, and must be \
       started again.
 
-      Where somebody else may have the old key (a lost disk, a stolen backup), they could show such a signature first: run \
+      If another person may have the old key (a lost disk, a stolen backup), they could show such a signature first: run \
       `hpeer revoke` for this machine on those that it pulls from, and pair again.
 
       Example:
@@ -89,7 +89,7 @@ struct IdentityRotate: AsyncParsableCommand {
       Console.say("These know this machine again by the old key's signature, when it pulls from them next:")
       for server in servers { Console.say("  \(PlainText.escaped(server.name)) (\(server.id.short))") }
       Console.say(
-        "If somebody else may have the old key, run `hpeer revoke \(name)` there and `hpeer pair` here instead.")
+        "If another person may have the old key, run `hpeer revoke \(name)` there and `hpeer pair` here instead.")
     }
   }
 }

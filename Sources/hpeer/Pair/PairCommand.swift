@@ -144,7 +144,7 @@ struct Pair: AsyncParsableCommand {
     let zone = try await scope.period.zone.timeZone(in: store)
     let scope = try await scope.scope(in: store)
     let operation = PairingWindowOperation(socketPath: path, scope: scope)
-    try await interruptible("nobody has paired, and the window is closed.") {
+    try await interruptible("no machine has paired, and the window is closed.") {
       try await operation.run { try WindowPresentation.show($0, scope: scope, in: zone, pairingJSON: pairingJSON) }
     }
   }

@@ -62,7 +62,7 @@ struct PairingDialogue {
     case .different:
       Console.warn("\(server.name) holds the record of another person than this machine; they are not mixed.")
     case .unknown:
-      Console.say("Nobody can tell whether both machines hold the record of the same person.")
+      Console.say("hpeer can't tell whether both machines hold the record of the same person.")
     case nil: break
     }
   }

@@ -24,7 +24,7 @@ struct PullCommand: AsyncParsableCommand {
       shows another certificate (8), holds another person's record (13), or this store cannot be written.
 
       Whose record it is, is compared first, without either machine sending it: nothing is fetched from a machine that \
-      holds another person's. Where one of them knows no date of birth, or it was corrected, somebody must say once that \
+      holds another person's. Where one of them knows no date of birth, or it was corrected, you must say once that \
       it is the same person, on a terminal or with --merge-person; that is remembered until it changes again.
 
       Examples:
@@ -100,7 +100,7 @@ struct PullCommand: AsyncParsableCommand {
     let servers = all ? try await registry.servers() : []
     if all, servers.isEmpty {
       throw CommandFailure(
-        .refused, "This machine is paired with nobody yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
+        .refused, "This machine is not paired with any other yet: run `hpeer pull NAME` or `hpeer pair NAME` first.")
     }
     let target = all ? nil : try await target(finder)
     // The store is created only when there is a machine to pull from: an empty store would look like a filled one.

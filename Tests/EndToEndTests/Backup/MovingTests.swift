@@ -156,7 +156,7 @@ struct MovingTests {
     let (code, _) = try await homes.laptop.openWindow()
     let new = homes.scratch.host("new")
     let nobody = try await new.run("restore", "--from-peers")
-    #expect(nobody.status == 2 && nobody.errors.contains("paired with nobody"))
+    #expect(nobody.status == 2 && nobody.errors.contains("not paired with any other"))
     let restored = try await new.run("restore", "--from-peers", "--host", address, "--code-stdin", input: code)
     #expect(restored.status == 0, "\(restored.errors)")
     // A deletion is given back, too, where the sample was never here.

@@ -31,7 +31,7 @@ struct UndeleteTests {
     let outcome = try await home.start(["delete"] + steps).outcome()
     #expect(outcome.status == 2)
     #expect(
-      outcome.errors.contains(#/Delete [\d,]+ samples of stepCount, .* --yes does it without asking\./#),
+      outcome.errors.contains(#/Delete [\d,]+ samples of stepCount, .* Use --yes to answer in advance\./#),
       "\(outcome.errors)")
     #expect(try await home.sampleCount() == before)
     let unbounded = try await home.run("delete", "stepCount", "--from", "2000-01-01", "--to", "2100-01-01")
