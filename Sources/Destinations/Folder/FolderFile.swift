@@ -1,5 +1,6 @@
 import Cryptography
 import Glibc
+import HealthModel
 import OperatingSystem
 
 /// A regular file that is open for reading.
@@ -50,7 +51,7 @@ struct FolderFile: ~Copyable {
   static func version(of bytes: [UInt8]) -> ObjectVersion { version(SHA256.hash(data: bytes)) }
 
   private static func version(_ digest: SHA256Digest) -> ObjectVersion {
-    ObjectVersion(rawValue: digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined())
+    ObjectVersion(rawValue: RadixCoding.hex.encode(digest))
   }
 
   /// Reads the next bytes.

@@ -111,10 +111,8 @@ struct HomeAssistantEntity: Hashable, Sendable {
   static func key(of type: SampleType) -> String {
     let key = key(type.shortName)
     guard key.utf8.count > longestKey || type.shortName.utf8.contains(where: { $0 >= 0x80 }) else { return key }
-    let hash = SHA256.hash(data: Data(type.rawValue.utf8)).prefix(4).map { byte in
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
-    return "\(key.prefix(longestKey - 9))_\(hash.joined())"
+    let hash = RadixCoding.hex.encode(SHA256.hash(data: Data(type.rawValue.utf8)).prefix(4))
+    return "\(key.prefix(longestKey - 9))_\(hash)"
   }
 
   /// Returns a name in snake case: `stepCount` as `step_count`. Anything but ASCII letters and digits becomes `_`.

@@ -194,10 +194,9 @@ struct DayFiles: Sendable {
 
   /// Copies an unreadable file to a name derived from its bytes, so that the same content is kept only once.
   private func keepAside(_ bytes: [UInt8], _ name: String) async throws {
-    let hash = SHA256.hash(data: bytes).prefix(6).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
+    let hash = RadixCoding.hex.encode(SHA256.hash(data: bytes).prefix(6))
     do {
-      try await store.put(
-        bytes, at: "\(name).\(hash.joined()).bad", contentType: "application/octet-stream", if: .absent)
+      try await store.put(bytes, at: "\(name).\(hash).bad", contentType: "application/octet-stream", if: .absent)
     } catch is ObjectConflict {
       // The copy exists already.
     }

@@ -135,17 +135,17 @@ struct SignatureV4: Sendable {
       let isPlain =
         (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20) || "-._~".utf8.contains(byte)
         || kept.contains(byte)
-      result += isPlain ? String(UnicodeScalar(byte)) : "%" + two(byte, uppercase: true)
+      result += isPlain ? String(UnicodeScalar(byte)) : "%" + two(byte)
     }
   }
 
-  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { bytes.map { two($0) }.joined() }
+  static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String { RadixCoding.hex.encode(bytes) }
 
   /// Returns the SHA-256 of a body, in hexadecimal digits.
   static func hash(_ body: [UInt8]) -> String { hexadecimal(SHA256.hash(data: body)) }
 
-  private static func two(_ byte: UInt8, uppercase: Bool = false) -> String {
-    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: uppercase)
+  private static func two(_ byte: UInt8) -> String {
+    (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
   }
 
   /// Returns an instant as `20150830T123600Z`.

@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import HealthModel
 import OperatingSystem
 
 /// An object store on a WebDAV server (RFC 4918). Missing collections are created.
@@ -89,8 +90,7 @@ struct WebDAVObjectStore: ObjectStore {
 
   /// Returns a version that is a hash of the bytes, for comparisons under a lock.
   static func version(_ bytes: [UInt8]) -> ObjectVersion {
-    let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-    return ObjectVersion(rawValue: hash.joined())
+    ObjectVersion(rawValue: RadixCoding.hex.encode(SHA256.hash(data: bytes)))
   }
 
   func put(_ bytes: [UInt8], at name: String, contentType: String, if condition: PutCondition) async throws {
