@@ -3,8 +3,8 @@ import HealthFormats
 import HealthStore
 import Synchronization
 
-/// Notices, once for each sender, that a phone's clock is not that of the zone whose days count here, while no home zone was
-/// chosen: the numbers of its days would be cut at the wrong midnights.
+/// Reports, once for each sender, that a phone's clock does not match this machine's zone while no home zone is chosen:
+/// the phone's days would be cut at the wrong midnights.
 public final class InboxZoneWatch: Sendable {
   private let told = Mutex<Set<String>>([])
   private let current: @Sendable () -> TimeZone
@@ -21,8 +21,9 @@ public final class InboxZoneWatch: Sendable {
   }
 
   func heard(_ body: [UInt8], from sender: String, in store: HealthStore) async throws {
-    guard !told.withLock({ $0.contains(sender) }), let clock = ClockInBody(body),
-      try await store.settings.current().homeZone == nil,
+    // The search of the body comes last: it takes longest, and most homes have a zone.
+    guard !told.withLock({ $0.contains(sender) }), try await store.settings.current().homeZone == nil,
+      let clock = ClockInBody(body),
       current().secondsFromGMT(for: clock.date) != clock.offset, told.withLock({ $0.insert(sender).inserted })
     else { return }
     tell(sender, clock)
