@@ -3,7 +3,8 @@ import Foundation
 /// A parser for the resource names that a WebDAV server lists (RFC 4918, section 14.16): the text after the last
 /// slash of each `href`.
 ///
-/// Not a full XML parser: a name is only used after the collection's own URL, so a server cannot redirect requests.
+/// Other elements are skipped, and the XML need not be well-formed. A name is only ever appended to the collection's own
+/// URL, so that a server cannot direct requests elsewhere.
 enum MultistatusNames {
   /// Returns the decoded names in the order of the answer. An answer of another form has fewer names or none.
   static func names(in body: [UInt8]) -> [String] {
